@@ -14,7 +14,7 @@ import { isTooLong, longestMessageBytes } from "./message-limits.ts";
 import { ReleaseRefusal } from "./release-refusal.ts";
 import { startAndStop } from "./running-effects.ts";
 import type { SessionCache } from "./session-cache.ts";
-import type { Posted, PostedResult } from "./session-messages.ts";
+import type { Posted, PostedResult, Report } from "./session-messages.ts";
 import { openSession, storeRecords, type Context, type OpenedSession } from "./stored-session.ts";
 
 /** What the handlers of the object need besides their context. */
@@ -23,15 +23,18 @@ export interface SessionParts {
   readonly cache: SessionCache;
 }
 
+/** What a caller posts, or an effect or a timer reports. */
+type Applied = Posted & Partial<Report>;
+
 /** Applies inputs to the session, stores the records, and starts and stops effects. */
-export async function apply(parts: SessionParts, ctx: Context, posted: Posted): Promise<PostedResult> {
+export async function apply(parts: SessionParts, ctx: Context, report: Applied): Promise<PostedResult> {
   const { agent, cache } = parts;
-  const { inputs, after, from } = posted;
+  const { inputs, after, from } = report;
   // Asked for at the same time as the head: one wait less.
   const clock = ctx.date.now();
   const opened = await openSession(agent, ctx, cache);
   const now = await clock;
-  if (isOfRemoved(opened, posted)) return { applied: 0, ignored: [...inputs.keys()] };
+  if (isOfRemoved(opened, report)) return { applied: 0, ignored: [...inputs.keys()] };
   const { session: before } = opened;
   if (after !== undefined && after !== before.head.seq) return {};
   const released = recordInputs(before, inputsOfRelease(parts, opened, now));
@@ -42,22 +45,22 @@ export async function apply(parts: SessionParts, ctx: Context, posted: Posted): 
   }
   const { records, ignored, reasons, ...session } = recordEach(released, inputs);
   const all = [...released.records, ...records];
-  if (!opened.isNew && all.length === 0) return { applied: 0, ignored, reasons };
+  if (opened.head !== undefined && all.length === 0) return { applied: 0, ignored, reasons };
   await store(parts, ctx, { opened, made: { ...session, records: all }, from });
   return { applied: records.length, ignored, reasons };
 }
 
 /** Whether an effect reports to a session that was removed: its id has no session, or another one. */
-const isOfRemoved = (opened: OpenedSession, { from, header }: Posted): boolean =>
-  from !== undefined && (opened.isNew || (header !== undefined && header !== digestOf(opened.header)));
+const isOfRemoved = (opened: OpenedSession, { header }: Applied): boolean =>
+  header !== undefined && (opened.head === undefined || header !== digestOf(opened.header));
 
 /** The inputs that bring a session to the release of this process. Throws `ReleaseRefusal` if it cannot continue the session. */
 export function inputsOfRelease(
   { agent }: SessionParts,
-  { release, session: { state } }: OpenedSession,
+  { head, session: { state } }: OpenedSession,
   now: number,
 ): readonly AgentInput[] {
-  if (release === agent.version && state.dataStatus !== null) return [];
+  if ((head?.release ?? agent.version) === agent.version && state.dataStatus !== null) return [];
   try {
     return releaseInputs(agent, state, now);
   } catch (error) {

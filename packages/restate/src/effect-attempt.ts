@@ -46,7 +46,7 @@ export class EffectAttempt {
     const known = await this.#ownSession();
     if (known === undefined || !Object.hasOwn(effectsAt(known.session.state), this.#effect.key)) return;
     const { session } = known;
-    const reports = new EffectReports(this.#parts, this.#options.ingressUrl, {
+    const reports = new EffectReports(this.#parts, {
       id: this.#started.id,
       from: this.#effect.key,
       header: digestOf(known.header),
@@ -62,7 +62,7 @@ export class EffectAttempt {
   async #ownSession(): Promise<SessionWithHeader | undefined> {
     const { id, header } = this.#started;
     const known = await readSession(this.#parts.cache, id);
-    return header === undefined || digestOf(known.header) === header ? known : undefined;
+    return digestOf(known.header) === header ? known : undefined;
   }
 
   /** Reports that an earlier attempt was interrupted, and resolves with whether one had begun. */

@@ -10,26 +10,25 @@ import {
 import { inputAt } from "@moora/agent-core-effects";
 import { isPaused } from "@moora/agent-core-state-machine";
 import { logIgnored, logApplied, type Logger } from "@moora/agent/internal";
-
-import { callSession } from "./ingress.ts";
+import type { SessionCall } from "./ingress.ts";
 import type { LiveEffects } from "./live-effects.ts";
-import { serviceNames } from "./options.ts";
 import type { SessionCache, SessionWithHeader } from "./session-cache.ts";
-import type { Posted, PostedResult } from "./session-messages.ts";
+import type { PostedResult, Report } from "./session-messages.ts";
 
 /** What the effects need besides their options. */
 export interface EffectParts {
   readonly agent: Agent<unknown>;
+  readonly call: SessionCall;
   readonly cache: SessionCache;
   /** Undefined without a live channel. */
   readonly live: LiveEffects | undefined;
 }
 
-/** One effect of the session with this digest of its header, which an earlier release does not give. */
+/** One effect of the session with this digest of its header. */
 export interface SessionEffect {
   readonly id: string;
   readonly effect: AgentEffect;
-  readonly header?: string;
+  readonly header: string;
 }
 
 /** Which effect of which session: `from` is its key, `header` the digest of the header of the session. */
@@ -46,12 +45,10 @@ const pausePollMs = 500;
 /** What an effect reports to its session. */
 export class EffectReports {
   readonly #parts: EffectParts;
-  readonly #ingressUrl: string;
   readonly #effect: ReportingEffect;
 
-  constructor(parts: EffectParts, ingressUrl: string, effect: ReportingEffect) {
+  constructor(parts: EffectParts, effect: ReportingEffect) {
     this.#parts = parts;
-    this.#ingressUrl = ingressUrl;
     this.#effect = effect;
   }
 
@@ -63,13 +60,10 @@ export class EffectReports {
   /** Reports inputs. Resolves with what became of them. `after` is as in `Posted`. */
   async report(inputs: readonly AgentInput[], after?: number): Promise<PostedResult> {
     const { id, from, header } = this.#effect;
-    const { session: service } = serviceNames(this.#parts.agent.name);
-    const posted: Posted = { inputs, from, header, ...(after === undefined ? {} : { after }) };
-    const reported = await callSession(this.#ingressUrl, { service, id, handler: "report" }, posted);
+    const report: Report = { inputs, from, header, ...(after === undefined ? {} : { after }) };
+    const reported = await this.#parts.call(id, "report", report);
     this.#parts.live?.recorded(id);
-    // The object answers with what its handler returns.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return reported as PostedResult;
+    return reported;
   }
 
   /** Reports inputs, some of which are computed for the newest state. Resolves with whether they changed the session. */

@@ -1,6 +1,7 @@
 import { MooraError } from "@moora/agent-core-effects";
-import { byteLength } from "./byte-length.ts";
-import { longestMessageBytes } from "./message-limits.ts";
+import { byteLength, longestMessageBytes } from "./message-limits.ts";
+import { serviceNames } from "./options.ts";
+import type { SessionHandlers } from "./session-handlers.ts";
 
 /** Restate did not handle a call. `status` is that of HTTP; undefined if it did not answer, or with a text that is not JSON. */
 export class RestateFailure extends MooraError {
@@ -18,34 +19,33 @@ export class RestateFailure extends MooraError {
   }
 }
 
-/** A handler of a session. */
-interface Target {
-  readonly service: string;
-  readonly id: string;
-  readonly handler: string;
-}
-
-/** Calls a handler of a session and resolves with its JSON. Rejects with `RestateFailure`, and with the reason of an aborted signal. */
-export async function callSession(
-  ingressUrl: string,
-  { service, id, handler }: Target,
-  body: unknown,
+/** Calls a handler of a session and resolves with its answer. Rejects with `RestateFailure`, and with the reason of an aborted signal. */
+export type SessionCall = <Name extends keyof SessionHandlers>(
+  id: string,
+  handler: Name,
+  body: Parameters<SessionHandlers[Name]>[1] | null,
   signal?: AbortSignal,
-): Promise<unknown> {
-  const path = [service, encodeURIComponent(id), handler].join("/");
-  const json = JSON.stringify(body);
-  if (byteLength(json) > longestMessageBytes) {
-    const message = `The body of ${path} is longer than ${longestMessageBytes} bytes, the limit of a call.`;
-    throw new RestateFailure(message, 413);
-  }
-  const { ok, status, text } = await post(ingressUrl, path, json, signal);
-  if (!ok) throw new RestateFailure(`Restate answered ${path} with ${status}: ${text}`, status);
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    const message = `The answer of ${originOf(ingressUrl)} to ${path} is not JSON: check ingressUrl.`;
-    throw new RestateFailure(message, undefined, { cause });
-  }
+) => Promise<Awaited<ReturnType<SessionHandlers[Name]>>>;
+
+/** Calls the objects of the sessions of an agent. Throws `BuildError` for an agent whose name is not the name of a service. */
+export function sessionCall(ingressUrl: string, agent: string): SessionCall {
+  const { session: service } = serviceNames(agent);
+  return async (id, handler, body, signal) => {
+    const path = [service, encodeURIComponent(id), handler].join("/");
+    const json = JSON.stringify(body);
+    if (byteLength(json) > longestMessageBytes) {
+      const message = `The body of ${path} is longer than ${longestMessageBytes} bytes, the limit of a call.`;
+      throw new RestateFailure(message, 413);
+    }
+    const { ok, status, text } = await post(ingressUrl, path, json, signal);
+    if (!ok) throw new RestateFailure(`Restate answered ${path} with ${status}: ${text}`, status);
+    try {
+      return JSON.parse(text);
+    } catch (cause) {
+      const message = `The answer of ${originOf(ingressUrl)} to ${path} is not JSON: check ingressUrl.`;
+      throw new RestateFailure(message, undefined, { cause });
+    }
+  };
 }
 
 interface Answer {

@@ -1,7 +1,7 @@
 import { LogError, type LogInfo } from "@moora/event-log";
 import { sortById } from "@moora/event-log/store";
 import { callTimeout } from "./log-calls.ts";
-import { fieldsOf } from "./queries.ts";
+import { fieldsOf } from "./posted-inputs.ts";
 
 /** The sessions of a service, by the admin API of the server. Rejects with `LogError`, also if that does not answer in time. */
 export async function listSessions(adminUrl: string, service: string): Promise<readonly LogInfo[]> {

@@ -8,7 +8,7 @@ import {
 } from "@moora/agent/internal";
 import type { LiveChannel } from "@moora/event-log";
 import { EffectStream } from "./effect-stream.ts";
-import { headTopic } from "./head-topic.ts";
+import { headTopic } from "./options.ts";
 import type { SessionWithHeader } from "./session-cache.ts";
 
 /** The effect that streams. */

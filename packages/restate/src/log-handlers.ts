@@ -2,25 +2,15 @@ import { foldHeader, recordInputs } from "@moora/agent";
 import { digestOf } from "@moora/event-log";
 import * as restate from "@restatedev/restate-sdk";
 import { inputsOfRelease, store, type SessionParts } from "./apply-inputs.ts";
-import { checkedAppend, checkedHeader } from "./posted-inputs.ts";
-import { refused } from "./queries.ts";
+import { checkedAppend, checkedHeader, refused } from "./posted-inputs.ts";
 import type { AppendResult, LogHead } from "./session-messages.ts";
-import {
-  openSession,
-  readLastSeq,
-  storeRecords,
-  type Context,
-  type SharedContext,
-} from "./stored-session.ts";
+import { openSession, storeRecords, type Context, type SharedContext } from "./stored-session.ts";
 
 /** Creates a session with a header and no record. Returns false if it exists. */
-export async function create({ agent, cache }: SessionParts, ctx: Context, given: unknown): Promise<boolean> {
-  const { text: header, release } = checkedHeader(agent, given);
+export async function create({ agent }: SessionParts, ctx: Context, given: unknown): Promise<boolean> {
+  const { header, release } = checkedHeader(agent, given);
   if ((await ctx.get("header")) !== null) return false;
-  const session = foldHeader(header);
-  const opened = { header, session, isNew: true, release, head: undefined };
-  const { snapshot } = storeRecords(ctx, opened, { records: [], release });
-  cache.keep(ctx.key, { header, session }, snapshot.bytes);
+  storeRecords(ctx, { header, session: foldHeader(header), head: undefined }, { records: [], release });
   return true;
 }
 
@@ -59,6 +49,8 @@ export async function remove(ctx: Context): Promise<boolean> {
 
 /** Reads which session an id has, and its last record; null if it has none. */
 export async function readLogHead(ctx: SharedContext): Promise<LogHead | null> {
-  const header = await ctx.get("header");
-  return header === null ? null : { header: digestOf(header), seq: await readLastSeq(ctx) };
+  const reads = [ctx.get("header"), ctx.get("head")] as const;
+  const [header, head] = [await reads[0], await reads[1]];
+  if (header === null || head === null) return null;
+  return { header: digestOf(header), seq: head.seq, digest: head.digest };
 }

@@ -1,5 +1,9 @@
 import type { LogRecord } from "@moora/event-log";
-import { byteLength } from "./byte-length.ts";
+
+const encoder = new TextEncoder();
+
+/** The length of a text in UTF-8. */
+export const byteLength = (text: string): number => encoder.encode(text).length;
 
 /**
  * A server of Restate accepts messages of at most 32 MiB, unless it is configured otherwise, and repeats for ever what leads to a

@@ -121,3 +121,6 @@ export function serviceNames(agent: string): { readonly session: string; readonl
   }
   return { session: `${agent}-session`, effects: `${agent}-effects` };
 }
+
+/** The topic to which the ids of sessions with new records are sent. `service`: the name of the object of the sessions. */
+export const headTopic = (service: string): string => `restate/${service}`;

@@ -10,93 +10,138 @@ import {
   type SessionHeader,
 } from "@moora/agent";
 import { callDigest } from "@moora/agent-core-effects/internal";
-import { checkQuestion, parsePosted } from "@moora/agent/internal";
-import { parseInput } from "@moora/agent-core-state-machine";
-import { digestOf } from "@moora/event-log";
+import { checkQuestion, parseOrRefuse, parsePosted } from "@moora/agent/internal";
+import { digestOf, type ChainHead } from "@moora/event-log";
 import { TerminalError } from "@restatedev/restate-sdk";
-import { checkedHead, fieldsOf, refused } from "./queries.ts";
-import type { Decided, Posted, SessionAppend } from "./session-messages.ts";
+import { idForm } from "./options.ts";
+import type {
+  Decided,
+  Posted,
+  RecordsQuery,
+  Report,
+  SessionAppend,
+  SessionDeadline,
+  SnapshotPart,
+  ViewQuery,
+} from "./session-messages.ts";
 
-/** An input from outside. Rejects invalid ones, and those that only the services of the session may dispatch. */
-function checkedInput(value: unknown): AgentInput {
+/*
+ * What the callers of the handlers of a session pass. Each of these rejects what is not of its form: Restate would run the handler again
+ * forever.
+ */
+
+/** Rejects a call, which Restate then does not repeat. */
+export function refused(message: string, errorCode = 400): never {
+  throw new TerminalError(message, { errorCode });
+}
+
+/** Makes what a caller passes, and rejects the call if that throws. */
+function orRefused<Value>(make: () => Value): Value {
   try {
-    return parsePosted(value, "services");
+    return make();
   } catch (error) {
-    if (error instanceof InputRefused && error.code === "not-allowed")
-      throw new TerminalError(error.message, { errorCode: 403 });
-    return refused(error instanceof Error ? error.message : String(error));
+    if (error instanceof TerminalError) throw error;
+    const isForbidden = error instanceof InputRefused && error.code === "not-allowed";
+    return refused(error instanceof Error ? error.message : String(error), isForbidden ? 403 : 400);
   }
 }
 
-function parsedInput(value: unknown): AgentInput {
-  const parsed = parseInput(value);
-  if (parsed.ok) return parsed.input;
-  return refused(parsed.problem.message);
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The fields of a value of a caller; none of one that is not an object. */
+export const fieldsOf = (value: unknown): Fields =>
+  typeof value === "object" && value !== null ? { ...value } : {};
+
+function text(fields: Fields, name: string): string {
+  const value = fields[name];
+  return typeof value === "string" ? value : refused(`${name} must be a string.`);
 }
 
-/** What a caller posts, with its inputs checked. Rejects what is not of this form: Restate would run the handler again forever. */
-export const checkedPosted = (posted: unknown): Posted => checkedWith(posted, checkedInput);
+function count(fields: Fields, name: string): number {
+  const value = fields[name];
+  const isCount = typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+  return isCount ? value : refused(`${name} must be an integer from 0.`);
+}
 
-/** What an effect reports, with its inputs checked. Rejects what is not of this form. */
-export const checkedReport = (posted: unknown): Posted => checkedWith(posted, parsedInput);
+function list<Item>(fields: Fields, name: string, toItem: (value: unknown) => Item): readonly Item[] {
+  const value = fields[name];
+  if (!Array.isArray(value)) return refused(`${name} must be an array.`);
+  return value.map((item) => orRefused(() => toItem(item)));
+}
 
-/** What a log appends: the digest of the header and the head of its session, the inputs, and the digest of the last record. */
+function head(value: unknown): ChainHead {
+  const fields = fieldsOf(value);
+  return { seq: count(fields, "seq"), digest: text(fields, "digest") };
+}
+
+/** Rejects the key of an object that is not the id of a session: `restateSession` could not read it. */
+export function checkId(key: string): void {
+  if (!idForm.fits(key)) refused(`The id of a session must be ${idForm.expectation}.`);
+}
+
+/** What a caller of `view` has of the session; null if that is nothing. */
+export function checkedView(query: unknown): ViewQuery | null {
+  const fields = fieldsOf(query);
+  if (fields["after"] === undefined) return null;
+  return { header: text(fields, "header"), after: head(fields["after"]) };
+}
+
+export function checkedRecordsQuery(query: unknown): RecordsQuery {
+  const fields = fieldsOf(query);
+  return { after: count(fields, "after"), limit: count(fields, "limit") };
+}
+
+export function checkedPart(query: unknown): SnapshotPart {
+  const fields = fieldsOf(query);
+  return { at: count(fields, "at"), index: count(fields, "index") };
+}
+
+export function checkedDeadline(deadline: unknown): SessionDeadline {
+  const fields = fieldsOf(deadline);
+  return { key: text(fields, "key"), due: count(fields, "due"), header: text(fields, "header") };
+}
+
+/** What a caller posts. Rejects invalid inputs, and, with 403, those that only the services of the session may dispatch. */
+export const checkedPosted = (posted: unknown): Posted => ({
+  inputs: list(fieldsOf(posted), "inputs", (input) => parsePosted(input, "services")),
+});
+
+/** What an effect reports. */
+export function checkedReport(report: unknown): Report {
+  const fields = fieldsOf(report);
+  const inputs = list(fields, "inputs", parseOrRefuse);
+  const reported = { inputs, from: text(fields, "from"), header: text(fields, "header") };
+  return fields["after"] === undefined ? reported : { ...reported, after: count(fields, "after") };
+}
+
+/** What a log appends, with the inputs of its records, and the digest of the last one. */
 interface CheckedAppend extends Omit<SessionAppend, "records"> {
   readonly inputs: readonly AgentInput[];
   readonly digest: string;
 }
 
-/** What a log appends, with its inputs checked. Rejects what is not of this form. */
 export function checkedAppend(append: unknown): CheckedAppend {
-  const { header, after, records } = fieldsOf(append);
-  if (typeof header !== "string") return refused("header must be a string.");
-  if (!Array.isArray(records) || records.length === 0)
-    return refused("records must be an array with records.");
-  const inputs = records.map((record) => checkedInput(bodyOf(record)));
-  const { digest } = fieldsOf(records.at(-1));
-  if (typeof digest !== "string") return refused("A record must have a digest.");
-  return { header, after: checkedHead(after), inputs, digest };
+  const fields = fieldsOf(append);
+  const records = list(fields, "records", fieldsOf);
+  return {
+    header: text(fields, "header"),
+    after: head(fields["after"]),
+    inputs: records.map((record) =>
+      orRefused(() => parsePosted(JSON.parse(text(record, "body")), "services")),
+    ),
+    digest: text(fieldsOf(records.at(-1)), "digest"),
+  };
 }
 
-/** The input that a record contains. */
-function bodyOf(record: unknown): unknown {
-  const { body } = fieldsOf(record);
-  if (typeof body !== "string") return refused("A record must have a body.");
-  try {
-    return JSON.parse(body);
-  } catch {
-    return refused("The body of a record must be JSON.");
-  }
-}
-
-/** The header that a caller creates a session with. Rejects what is not the header of a session of this agent. */
+/** The header that a caller creates a session with, and its release. Rejects that of a session of another agent. */
 export function checkedHeader(
   { name }: Pick<Agent<unknown>, "name">,
   given: unknown,
-): { readonly text: string; readonly release: string } {
-  const { header: text } = fieldsOf(given);
-  if (typeof text !== "string") return refused("header must be a string.");
-  try {
-    const { agent } = textToHeader(text);
-    if (agent.name === name) return { text, release: agent.version };
-  } catch (error) {
-    return refused(error instanceof Error ? error.message : String(error));
-  }
-  return refused(`The header must be that of a session of ${name}.`);
-}
-
-function checkedWith(posted: unknown, check: (input: unknown) => AgentInput): Posted {
-  const { inputs, after, from, header } = fieldsOf(posted);
-  if (!Array.isArray(inputs)) return refused("inputs must be an array.");
-  if (after !== undefined && typeof after !== "number") return refused("after must be a number.");
-  if (from !== undefined && typeof from !== "string") return refused("from must be a string.");
-  if (header !== undefined && typeof header !== "string") return refused("header must be a string.");
-  return {
-    inputs: inputs.map((input) => check(input)),
-    ...(after === undefined ? {} : { after }),
-    ...(from === undefined ? {} : { from }),
-    ...(header === undefined ? {} : { header }),
-  };
+): { readonly header: string; readonly release: string } {
+  const header = text(fieldsOf(given), "header");
+  const { agent } = orRefused(() => textToHeader(header));
+  if (agent.name !== name) return refused(`The header must be that of a session of ${name}.`);
+  return { header, release: agent.version };
 }
 
 interface DecidedSession {
@@ -106,24 +151,15 @@ interface DecidedSession {
   readonly timestamp: number;
 }
 
-/** Rejects what a caller without types may give instead of a question and a reviewer. */
-function checkDecided({ question, by }: Readonly<Record<string, unknown>>): void {
-  try {
-    checkQuestion(question);
-  } catch (error) {
-    refused(error instanceof Error ? error.message : String(error));
-  }
-  if (typeof by !== "string") refused("by must be a string.");
-}
-
 /** The input of a decision. Rejects one that does not fit the question or the schema of the tool. */
 export async function decidedInput(
   agent: Agent<unknown>,
   { id, header, state, timestamp }: DecidedSession,
   decided: Decided,
 ): Promise<AgentInput> {
-  checkDecided(fieldsOf(decided));
-  const { question, decision, by } = decided;
+  const by = text(fieldsOf(decided), "by");
+  orRefused(() => checkQuestion(fieldsOf(decided)["question"]));
+  const { question, decision } = decided;
   const { toolCallId } = question;
   const problem = await decisionProblem(agent.parts, state, toolCallId, decision);
   if (problem !== undefined) refused(`${problem.path}: ${problem.message}`);
@@ -140,7 +176,7 @@ export async function decidedInput(
     maxResultLength: agent.runLimits.maxResultLength,
   });
   // Texts of the caller may be such that no record can contain them.
-  return parsedInput(input);
+  return orRefused(() => parseOrRefuse(input));
 }
 
 /** The id of a session in digests and idempotency keys. */

@@ -6,11 +6,11 @@ import {
   type LogInfo,
   type SessionLog,
 } from "@moora/event-log";
-import { HeadWatch, logClosed, logExists, validHeader } from "@moora/event-log/store";
-import { headTopic } from "./head-topic.ts";
+import { HeadWatch, type AppendNotice, logClosed, logExists, validHeader } from "@moora/event-log/store";
+import { sessionCall, type SessionCall } from "./ingress.ts";
 import { listSessions } from "./listed-sessions.ts";
-import { LogCalls } from "./log-calls.ts";
-import { idForm, ingressForm, liveForm, serviceNames } from "./options.ts";
+import { logCall } from "./log-calls.ts";
+import { headTopic, idForm, ingressForm, liveForm, serviceNames } from "./options.ts";
 import { readHeads } from "./read-heads.ts";
 import { restateOwner, RestateSessionLog, type SharedLog } from "./session-log.ts";
 
@@ -56,7 +56,7 @@ class RestateLog implements DisposableLog {
   readonly live?: LiveChannel;
   readonly #options: RestateLogOptions;
   readonly #service: string;
-  readonly #calls: LogCalls;
+  readonly #call: SessionCall;
   readonly #watch: HeadWatch;
   readonly #shared: SharedLog;
   #isClosed = false;
@@ -65,31 +65,34 @@ class RestateLog implements DisposableLog {
     const { ingressUrl, agent, live } = options;
     this.#options = options;
     this.#service = serviceNames(agent).session;
-    this.#calls = new LogCalls({ ingressUrl, service: this.#service });
+    const call = logCall(sessionCall(ingressUrl, agent));
+    this.#call = (...given) => {
+      this.#checkOpen();
+      return call(...given);
+    };
     if (live !== undefined) this.live = live;
     this.#watch = new HeadWatch({
       keysPerPoll,
-      headsOf: (ids) => readHeads(this.#calls, ids),
+      headsOf: (ids) => readHeads((id) => this.#call(id, "head", null), ids),
       ...(live === undefined ? {} : { source: (onChange) => this.#changesOf(live, onChange) }),
     });
     this.#shared = {
-      calls: this.#calls,
+      call: this.#call,
       watch: (id, listener, owner) => this.#watch.add(id, listener, owner),
-      appended: (id, by, head) => this.#appended(id, by, head),
-      checkOpen: () => this.#checkOpen(),
+      appended: (id, by, head) => this.#changed(id, { by, head }),
     };
   }
 
   async create(id: string, header: string): Promise<SessionLog> {
     this.#checkId(id);
-    if (!(await this.#calls.create(id, validHeader(header)))) throw logExists(id);
+    if (!(await this.#call(id, "create", { header: validHeader(header) }))) throw logExists(id);
     return new RestateSessionLog({ id, header }, this.#shared);
   }
 
   async open(id: string): Promise<SessionLog | undefined> {
     this.#checkId(id);
-    const header = await this.#calls.readHeader(id);
-    return header === undefined ? undefined : new RestateSessionLog({ id, header }, this.#shared);
+    const header = await this.#call(id, "header", null);
+    return header === null ? undefined : new RestateSessionLog({ id, header }, this.#shared);
   }
 
   async list(): Promise<readonly LogInfo[]> {
@@ -108,7 +111,7 @@ class RestateLog implements DisposableLog {
 
   async remove(id: string): Promise<boolean> {
     this.#checkId(id);
-    const wasThere = await this.#calls.remove(id);
+    const wasThere = await this.#call(id, "remove", null);
     if (wasThere) this.#changed(id);
     return wasThere;
   }
@@ -122,13 +125,8 @@ class RestateLog implements DisposableLog {
     this.close();
   }
 
-  #appended(id: string, by: object, head: string): void {
-    this.#watch.notify(id, { by, head });
-    this.live?.publish(headTopic(this.#service), id);
-  }
-
-  #changed(id: string): void {
-    this.#watch.notify(id);
+  #changed(id: string, append?: AppendNotice): void {
+    this.#watch.notify(id, append);
     this.live?.publish(headTopic(this.#service), id);
   }
 

@@ -1,12 +1,12 @@
 import { userMessage, type AgentInput } from "@moora/agent";
 import { checkOptions, required, type OptionForms } from "@moora/agent-core-effects/internal";
 import { memoryLog, type EventLog } from "@moora/event-log";
-import { callSession } from "./ingress.ts";
-import { idForm, ingressForm, serviceNames } from "./options.ts";
+import { sessionCall } from "./ingress.ts";
+import { idForm, ingressForm } from "./options.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SessionReader } from "./session-reader.ts";
 import { SessionWaits } from "./session-waits.ts";
-import type { Decided, Posted, PostedResult } from "./session-messages.ts";
+import type { PostedResult } from "./session-messages.ts";
 import type { RestateSession } from "./session-handle.ts";
 
 /** Which session of which agent. */
@@ -33,19 +33,17 @@ const forms: OptionForms<SessionOptions> = {
 export function restateSession<Answer = string>(options: SessionOptions): RestateSession<Answer> {
   checkOptions("restateSession", options, forms);
   const { ingressUrl, agent, id } = options;
-  const { session: service } = serviceNames(agent);
-  const reader = new SessionReader({ ingressUrl, service });
-  const cache = new SessionCache({ ingressUrl, service, bytes: Number.POSITIVE_INFINITY });
-  const call = async (handler: "post" | "decide", body: Posted | Decided): Promise<PostedResult> => {
-    // The object answers with what its handlers return.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const result = (await callSession(ingressUrl, { service, id, handler }, body)) as PostedResult;
+  const call = sessionCall(ingressUrl, agent);
+  const reader = new SessionReader(call);
+  const cache = new SessionCache(call, Number.POSITIVE_INFINITY);
+  const posted = async (result: Promise<PostedResult>): Promise<PostedResult> => {
+    const answer = await result;
     waits.wake();
-    return result;
+    return answer;
   };
-  const post = (input: AgentInput): Promise<PostedResult> => call("post", { inputs: [input] });
+  const post = (input: AgentInput): Promise<PostedResult> => posted(call(id, "post", { inputs: [input] }));
   const decide: RestateSession["decide"] = async (question, decision, by = "user") =>
-    hasApplied(await call("decide", { question, decision, by }));
+    hasApplied(await posted(call(id, "decide", { question, decision, by })));
   const cancel = async (reason?: string): Promise<boolean> => {
     const given = reason === undefined ? {} : { reason };
     return hasApplied(await post({ type: "re-act-cancelled", ...given, timestamp: Date.now() }));

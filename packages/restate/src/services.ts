@@ -1,6 +1,7 @@
 import type { Agent } from "@moora/agent";
 import { checkContext, checkSubAgentQuestions } from "@moora/agent/internal";
 import { effectService, type EffectService } from "./effect-service.ts";
+import { sessionCall } from "./ingress.ts";
 import { LiveEffects } from "./live-effects.ts";
 import { checkRestateOptions, serviceNames, type RestateOptions } from "./options.ts";
 import { SessionCache } from "./session-cache.ts";
@@ -22,8 +23,9 @@ export function restateServices(agent: Agent<unknown>, options: RestateOptions):
   checkSubAgentQuestions("restateServices", agent);
   const { ingressUrl, cacheBytes: bytes = defaultCacheBytes, live: channel } = options;
   const { session: service } = serviceNames(agent.name);
-  const cache = new SessionCache({ ingressUrl, service, bytes });
+  const call = sessionCall(ingressUrl, agent.name);
+  const cache = new SessionCache(call, bytes);
   const live = channel === undefined ? undefined : new LiveEffects(channel, service);
-  const parts = { agent, cache, live };
+  const parts = { agent, call, cache, live };
   return [sessionObject(parts, options), effectService(parts, options)];
 }

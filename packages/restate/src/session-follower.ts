@@ -1,11 +1,11 @@
-import { foldHeader, LogError, systemClock, type AgentState } from "@moora/agent";
-import { isFoldedHere } from "@moora/agent/internal";
-import { digestOf } from "@moora/event-log";
+import { foldHeader, LogError, recordToInput, systemClock, type AgentState } from "@moora/agent";
+import { answerOfText, questionsAt, SessionOutput } from "@moora/agent/internal";
+import { step } from "@moora/agent-core-state-machine";
+import { checkedChain, type LogRecord } from "@moora/event-log";
 import { logRemoved } from "@moora/event-log/store";
-import { FollowedSession } from "./followed-session.ts";
 import { RestateFailure } from "./ingress.ts";
 import type { RestateSession } from "./session-handle.ts";
-import type { SessionCache, SessionWithHeader } from "./session-cache.ts";
+import { queryOf, type SessionCache, type SessionWithHeader } from "./session-cache.ts";
 import type { SessionReader } from "./session-reader.ts";
 
 export interface FollowerOptions {
@@ -28,32 +28,34 @@ export interface Following {
 /** The wait between two reads, in milliseconds: the first one after a change, doubled at each read up to the longest one. */
 const [firstWaitMs, longestWaitMs] = [25, 1_000];
 
-/** Follows the records of a session for one caller who waits. */
+/** Follows the records of a session for one caller who waits. They are folded one by one, and reported to the runs that wait for an answer. */
 export class SessionFollower<Answer> {
   readonly #options: FollowerOptions;
-  readonly #onOpen: (session: FollowedSession<Answer>) => void;
-  #session: FollowedSession<Answer> | undefined;
+  readonly #onOpen: (output: SessionOutput<Answer>) => void;
+  #known: SessionWithHeader | undefined;
+  #output: SessionOutput<Answer> | undefined;
   #waitMs = firstWaitMs;
   #endWait: () => void = () => undefined;
 
-  /** `onOpen` receives the session when it is known, before a record that follows. */
-  constructor(
-    options: FollowerOptions,
-    onOpen: (session: FollowedSession<Answer>) => void = () => undefined,
-  ) {
+  /** `onOpen` is called when the session is known, before a record that follows. */
+  constructor(options: FollowerOptions, onOpen: (output: SessionOutput<Answer>) => void = () => undefined) {
     this.#options = options;
     this.#onOpen = onOpen;
   }
 
-  /** The session as far as it was read; undefined if it has received nothing. */
-  get session(): FollowedSession<Answer> | undefined {
-    return this.#session;
+  /** The state as far as the session was read; undefined if it has received nothing. */
+  get state(): AgentState | undefined {
+    return this.#known?.session.state;
+  }
+
+  get output(): SessionOutput<Answer> | undefined {
+    return this.#output;
   }
 
   /** Reads the session as it is now. Rejects with `RestateFailure`. */
   async begin(): Promise<void> {
     const known = await this.#options.cache.readCurrent(this.#options.id);
-    if (known !== undefined) await this.#openAt(known);
+    if (known !== undefined) this.#open(known);
   }
 
   /** Polls for new records until `isOver` returns true. Rejects if the session is removed, or can no longer be read. */
@@ -65,80 +67,78 @@ export class SessionFollower<Answer> {
     }
   }
 
-  /**
-   * Follows until a state, from the newest on, is as `isReached` says, and resolves with it. Rejects with what that throws, too. Waits for a
-   * session that has received nothing.
-   */
-  async waitFor(isReached: (state: AgentState) => boolean): Promise<AgentState> {
-    await this.begin();
-    const { promise, resolve } = Promise.withResolvers<AgentState>();
-    let isOver = false;
-    const onState = (state: AgentState): void => {
-      if (isOver || !isReached(state)) return;
-      isOver = true;
-      resolve(state);
-    };
-    if (this.#session !== undefined) onState(this.#session.state);
-    await this.follow({ isOver: () => isOver, onState });
-    return await promise;
-  }
-
   /** Reads at once: the handle has posted an input, or it is over. */
   wake(): void {
     this.#waitMs = firstWaitMs;
     this.#endWait();
   }
 
-  /** Opens a session where it is now. One that another release has folded is folded again. */
-  async #openAt({ header, session }: SessionWithHeader): Promise<void> {
-    const isOfRelease = isFoldedHere(session) && session.head.digest !== "";
-    this.#open({ header, session: isOfRelease ? session : foldHeader(header) });
-    if (!isOfRelease) await this.#read(() => undefined, true);
-  }
-
-  #open(known: SessionWithHeader): FollowedSession<Answer> {
+  #open(known: SessionWithHeader): void {
     const { id, decide } = this.#options;
-    this.#session = new FollowedSession<Answer>(id, known, decide);
-    this.#onOpen(this.#session);
-    return this.#session;
+    const initial = known.session.state;
+    this.#known = known;
+    this.#output = new SessionOutput<Answer>(
+      {
+        // The caller names the type of the answer; the agent has checked that it fits.
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+        answerOf: async (text, schema = initial.config.answerSchema) => answerOfText(text, schema) as Answer,
+      },
+      { id, initial, runsEffects: false },
+      { questions: () => questionsAt(this.state ?? initial), decide },
+    );
+    this.#onOpen(this.#output);
   }
 
-  /** Reads what is new. While Restate does not answer, nothing is. */
+  /** Resolves with whether there was a new record. While Restate does not answer, there is none. */
   async #hasChanged(onState: (state: AgentState) => void, exists: boolean): Promise<boolean> {
+    const before = this.#known?.session.head.seq ?? 0;
     try {
-      return await this.#read(onState, exists);
+      await this.#read(onState, exists);
     } catch (error) {
-      if (isOutage(error)) return false;
-      throw error;
+      if (!isOutage(error)) throw error;
     }
+    return (this.#known?.session.head.seq ?? 0) > before;
   }
 
-  /** Resolves with whether there was a new record. */
-  async #read(onState: (state: AgentState) => void, exists: boolean): Promise<boolean> {
+  async #read(onState: (state: AgentState) => void, exists: boolean): Promise<void> {
     const { id, reader } = this.#options;
-    const head = await reader.readHead(id);
-    if (head === undefined && exists) throw logRemoved(id);
-    const session = this.#session ?? (await this.#openNew(head?.header));
-    if (session === undefined) return false;
-    if (head?.header !== session.header) throw logRemoved(id);
-    const before = session.seq;
+    const view = await reader.view(id, this.#known === undefined ? null : queryOf(this.#known));
+    if (view === undefined) {
+      if (exists || this.#known !== undefined) throw logRemoved(id);
+      return;
+    }
+    const isWhole = "header" in view;
+    // A session that did not exist before is followed from its first record.
+    if (isWhole && this.#known === undefined)
+      this.#open({ header: view.header, session: foldHeader(view.header) });
+    const known = this.#known;
+    if (known === undefined || (isWhole && view.header !== known.header)) throw logRemoved(id);
+    const after = known.session.head.seq;
+    const first = isWhole && view.snapshot.seq !== after ? [] : view.records;
     try {
-      const range = { after: before, last: head.seq };
-      for await (const page of reader.recordPages(id, range)) session.fold(page, onState);
+      for await (const page of reader.recordPages(id, { after, last: view.seq, first }))
+        this.#fold(page, onState);
     } catch (error) {
       // The records of another session with its id do not continue this one.
-      const isChecked = error instanceof LogError;
-      if (isChecked && (await reader.readHead(id))?.header !== session.header) throw logRemoved(id);
+      const now = error instanceof LogError ? await reader.view(id, null) : undefined;
+      if (now !== undefined && "header" in now && now.header !== known.header) throw logRemoved(id);
       throw error;
     }
-    return session.seq > before;
   }
 
-  /** Opens a session that did not exist before its first record; undefined as long as it does not. */
-  async #openNew(digest: string | undefined): Promise<FollowedSession<Answer> | undefined> {
-    const header = digest === undefined ? undefined : await this.#options.reader.readHeader(this.#options.id);
-    if (header === undefined || digestOf(header) !== digest) return undefined;
-    return this.#open({ header, session: foldHeader(header) });
+  /** Folds the records after the last one. Throws `LogCorrupt` for others, and `UnsupportedVersion` for one of a newer release. */
+  #fold(records: readonly LogRecord[], onState: (state: AgentState) => void): void {
+    for (const record of records) {
+      if (this.#known === undefined) return;
+      const { header, session } = this.#known;
+      checkedChain(session.head, [record]);
+      const { seq, digest } = record;
+      const input = recordToInput(record);
+      const next = step(input)(session.state);
+      this.#known = { header, session: { ...session, state: next.state, head: { seq, digest } } };
+      this.#output?.published({ input }, next, seq);
+      onState(next.state);
+    }
   }
 
   async #wait(): Promise<void> {

@@ -42,7 +42,7 @@ export interface RestateSession<Answer = string> {
   post(input: AgentInput): Promise<boolean>;
   /**
    * Resolves with the session; undefined if it has received nothing. The handle keeps it: at the next call, it reads only what is new,
-   * which this process folds. Between releases with other states, it reads what the newest deployment has folded.
+   * which this process folds.
    */
   current(): Promise<CurrentSession | undefined>;
   /** Copies the session to a log in memory, where it can be verified, replayed and exported. */

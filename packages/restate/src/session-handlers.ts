@@ -1,15 +1,15 @@
+import type { LogRecord } from "@moora/event-log";
 import type {
   AppendResult,
   Decided,
   LogHead,
   Posted,
   PostedResult,
-  RecordsPage,
   RecordsQuery,
+  Report,
   SessionAppend,
   SessionDeadline,
   SnapshotPart,
-  StoredSession,
   View,
   ViewQuery,
 } from "./session-messages.ts";
@@ -25,12 +25,11 @@ export interface SessionHandlers {
   create(ctx: Context, given: { readonly header: string }): Promise<boolean>;
   append(ctx: Context, append: SessionAppend): Promise<AppendResult>;
   remove(ctx: Context): Promise<boolean>;
-  report(ctx: Context, posted: Posted): Promise<PostedResult>;
+  report(ctx: Context, report: Report): Promise<PostedResult>;
   expire(ctx: Context, deadline: SessionDeadline): Promise<void>;
-  view(ctx: SharedContext, query?: ViewQuery | null): Promise<View>;
-  stored(ctx: SharedContext): Promise<StoredSession | null>;
+  view(ctx: SharedContext, query?: ViewQuery | null): Promise<View | null>;
   part(ctx: SharedContext, part: SnapshotPart): Promise<string | null>;
-  records(ctx: SharedContext, query: RecordsQuery): Promise<RecordsPage>;
+  records(ctx: SharedContext, query: RecordsQuery): Promise<readonly LogRecord[]>;
   header(ctx: SharedContext): Promise<string | null>;
   head(ctx: SharedContext): Promise<LogHead | null>;
 }

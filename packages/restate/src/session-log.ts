@@ -1,10 +1,8 @@
 import {
   chainStart,
-  checkedChain,
   digestOf,
   type ChainHead,
   type Lease,
-  type LogError,
   type LogInspection,
   type LogRecord,
   type SessionLog,
@@ -12,18 +10,19 @@ import {
 } from "@moora/event-log";
 import {
   conflict,
+  checkedTail,
   checkInTurns,
   copyRecords,
   inspectInTurns,
-  logCorrupt,
   logRemoved,
   readStart,
   SerialQueue,
   validateAppend,
 } from "@moora/event-log/store";
-import type { LogCalls } from "./log-calls.ts";
+import type { SessionCall } from "./ingress.ts";
 import { longestLogRecord } from "./message-limits.ts";
 import { headText } from "./read-heads.ts";
+import { SessionReader } from "./session-reader.ts";
 
 /** The last moment that a `Date` can have. */
 const farFuture = 8_640_000_000_000_000;
@@ -33,12 +32,11 @@ export const restateOwner = "restate";
 
 /** What the handles of one log share. */
 export interface SharedLog {
-  readonly calls: LogCalls;
+  /** Rejects with `LogError`, also if the log is closed. */
+  readonly call: SessionCall;
   readonly watch: (id: string, listener: () => void, owner: object) => () => void;
   /** Reports the head after an append of a handle. */
   readonly appended: (id: string, by: object, head: string) => void;
-  /** Throws if the log is closed. */
-  readonly checkOpen: () => void;
 }
 
 /** A session on Restate as a log. Its object folds what is appended, and runs the effects that follow. */
@@ -67,48 +65,26 @@ export class RestateSessionLog implements SessionLog {
   }
 
   async #append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
-    const after = await this.#headAt(expectedSeq);
+    const after = expectedSeq === this.#known.seq ? this.#known : await this.#head();
     const { seq, digest } = validateAppend(after, expectedSeq, records);
     if (records.length === 0) return;
-    const result = await this.#shared.calls.append(this.id, { header: this.#digest, after, records });
+    const result = await this.#shared.call(this.id, "append", { header: this.#digest, after, records });
     if (result.type === "removed") throw logRemoved(this.id);
     if (result.type === "conflict") throw conflict(expectedSeq, result.seq);
     this.#known = { seq, digest };
     this.#shared.appended(this.id, this, headText({ header: this.#digest, seq }));
   }
 
-  /** The record at which an append continues: the one at `seq`, or the last one if that is another one. */
-  async #headAt(seq: number): Promise<ChainHead> {
-    if (seq !== this.#known.seq) await this.read(seq - 1);
-    return this.#known;
-  }
-
   async read(afterSeq?: number, limit: number = Infinity): Promise<readonly LogRecord[]> {
     const after = readStart(afterSeq);
-    const last = Math.min(await this.head(), after + limit);
+    const head = await this.#head();
+    const last = Math.min(head.seq, after + limit);
     if (after > last) return [];
-    const start = this.#startOf(after);
-    // Without the digest before them, records are read from the one before.
-    const from = start === undefined ? after - 1 : after;
-    const records = await this.#shared.calls.readRecords(this.id, { after: from, last });
-    const before = start ?? records[0];
-    if (before?.seq !== after) throw await this.#missing(after);
-    const read = checkedChain(before, start === undefined ? records.slice(1) : records);
-    const { seq, digest } = read.at(-1) ?? before;
-    if (seq < last) throw await this.#missing(seq + 1);
-    this.#known = { seq, digest };
-    return read;
-  }
-
-  #startOf(seq: number): ChainHead | undefined {
-    if (seq === 0) return chainStart(this.header);
-    return seq === this.#known.seq ? this.#known : undefined;
-  }
-
-  /** The error for a record that could not be read: the session was removed meanwhile, or is damaged. */
-  async #missing(seq: number): Promise<LogError> {
-    await this.head();
-    return logCorrupt(seq);
+    const reader = new SessionReader(this.#shared.call);
+    const stored = await reader.readRecords(this.id, { after: Math.max(0, after - 1), last });
+    // If records are missing, the session was removed meanwhile, or is damaged.
+    if ((stored.at(-1)?.seq ?? 0) < last) await this.#head();
+    return checkedTail(this.header, { afterSeq: after, limit, head, stored });
   }
 
   inspect(): Promise<LogInspection> {
@@ -120,10 +96,14 @@ export class RestateSessionLog implements SessionLog {
   }
 
   async head(): Promise<number> {
-    this.#shared.checkOpen();
-    const head = await this.#shared.calls.readHead(this.id);
+    return (await this.#head()).seq;
+  }
+
+  async #head(): Promise<ChainHead> {
+    const head = await this.#shared.call(this.id, "head", null);
     if (head?.header !== this.#digest) throw logRemoved(this.id);
-    return head.seq;
+    const { seq, digest } = head;
+    return (this.#known = { seq, digest });
   }
 
   async lease(): Promise<Lease> {

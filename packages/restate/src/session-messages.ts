@@ -1,23 +1,27 @@
-import type { AgentInput, AgentState, Decision, FoldedSession, IgnoredReason, Question } from "@moora/agent";
+import type { AgentInput, Decision, IgnoredReason, Question } from "@moora/agent";
 import type { ChainHead, LogRecord } from "@moora/event-log";
+import type { SnapshotAbout } from "./stored-session.ts";
 
-/**
- * What is posted to a session. `after`: the sequence number of the state that the inputs were computed for; if the session has
- * another one, none is applied. `from`: the key of the effect that reports them. `header`: the digest of the header of its session;
- * undefined in a report of an earlier release.
- */
+/** What a caller posts to a session. */
 export interface Posted {
   readonly inputs: readonly AgentInput[];
-  readonly after?: number;
-  readonly from?: string;
-  readonly header?: string;
 }
 
-/** A deadline of the session with this digest of its header; undefined in a timer of an earlier release. */
+/**
+ * What an effect or a timer reports. `from`: its key. `header`: the digest of the header of its session. `after`: the sequence number of
+ * the state that the inputs were computed for; if the session has another one, none is applied.
+ */
+export interface Report extends Posted {
+  readonly from: string;
+  readonly header: string;
+  readonly after?: number;
+}
+
+/** A deadline of the session with this digest of its header. */
 export interface SessionDeadline {
   readonly key: string;
   readonly due: number;
-  readonly header?: string;
+  readonly header: string;
 }
 
 /** A decision about a question of a session, and the reviewer. */
@@ -27,61 +31,35 @@ export interface Decided {
   readonly by: string;
 }
 
-/** What became of inputs. Both are undefined if the session is not at `after`. */
+/** What became of inputs. Undefined if the session is not at `after`. */
 export interface PostedResult {
   /** How many of the inputs changed the session. */
   readonly applied?: number;
-  /** The indexes of those that did not; undefined in the answer of an earlier release. */
+  /** The indexes of those that did not. */
   readonly ignored?: readonly number[];
-  /** Why each of these did not; undefined if the effect that reports them is of a removed session, and in the answer of an earlier release. */
+  /** Why each of these did not; undefined if the effect that reports them is of a removed session. */
   readonly reasons?: readonly IgnoredReason[];
 }
 
-/** A session as its object has it. `digest` is that of its last record; undefined in the answer of an earlier release. */
-export interface ViewedSession {
-  readonly header: string;
-  readonly state: AgentState;
-  readonly seq: number;
-  readonly digest?: string;
-  /** The rules by which the state was folded; undefined in the answer of an earlier release. */
-  readonly rules?: number | undefined;
-}
-
-/** A request for the records after the head of a session that the caller has; for the session as a whole without one. */
+/** Asks for the records after a head that the caller has of the session with this digest of its header. */
 export interface ViewQuery {
-  readonly after?: ChainHead | null;
+  readonly header: string;
+  readonly after: ChainHead;
 }
 
-/**
- * The first records after a head, as many as an answer can contain; undefined if they do not lead from it to the session, or if the session
- * is too long for an answer: the caller needs it as a whole, from `stored`. `seq` is that of the last record of the session; undefined
- * in the answer of an earlier release, which has all records.
- */
+/** The first records after the head of a caller, as many as an answer can contain. `seq` is that of the last record of the session. */
 export interface ViewedRecords {
-  readonly records?: RecordsPage;
-  readonly seq?: number;
-}
-
-/** The answer of `view`: the session, or what follows the head of the query. Null if the session has received nothing. */
-export type View = ViewedSession | ViewedRecords | null;
-
-/** A snapshot of a session, and the first records after it. `seq` is as in `ViewedRecords`. */
-export interface SnapshotWithRecords {
-  readonly header: string;
-  readonly snapshot: FoldedSession;
-  readonly records: RecordsPage;
-  readonly seq?: number;
-}
-
-/** A snapshot that is too long for an answer: the JSON of its `FoldedSession`, at the record `at`, is read in so many parts. */
-export interface LongSnapshot {
-  readonly header: string;
-  readonly parts: number;
-  readonly at: number;
   readonly seq: number;
+  readonly records: readonly LogRecord[];
 }
 
-export type StoredSession = SnapshotWithRecords | LongSnapshot;
+/** A session for a caller without a head, or with one that does not lead to it. The records are the first ones after the snapshot. */
+export interface ViewedSession extends ViewedRecords {
+  readonly header: string;
+  readonly snapshot: SnapshotAbout;
+}
+
+export type View = ViewedRecords | ViewedSession;
 
 /** A request for a part of the snapshot at the record `at`, from 0. */
 export interface SnapshotPart {
@@ -95,8 +73,6 @@ export interface RecordsQuery {
   readonly limit: number;
 }
 
-export type RecordsPage = readonly LogRecord[];
-
 /**
  * Records that a process has made for a session with this digest of its header and at this head. The object appends them only there, and
  * only if their inputs make these records.
@@ -104,13 +80,12 @@ export type RecordsPage = readonly LogRecord[];
 export interface SessionAppend {
   readonly header: string;
   readonly after: ChainHead;
-  readonly records: RecordsPage;
+  readonly records: readonly LogRecord[];
 }
 
 /** Which session an id has, by the digest of its header, and its last record. */
-export interface LogHead {
+export interface LogHead extends ChainHead {
   readonly header: string;
-  readonly seq: number;
 }
 
 /** What became of an append. `seq`: the last record of a session to which it was not made. */

@@ -1,30 +1,37 @@
+import type { LogRecord } from "@moora/event-log";
 import * as restate from "@restatedev/restate-sdk";
 import { apply, type SessionParts } from "./apply-inputs.ts";
 import { append, create, readLogHead, remove } from "./log-handlers.ts";
-import { checkedPosted, checkedReport, decidedInput } from "./posted-inputs.ts";
-import { checkId, checkedAfter, checkedDeadline, checkedPart, checkedRecordsQuery } from "./queries.ts";
+import {
+  checkedDeadline,
+  checkedPart,
+  checkedPosted,
+  checkedRecordsQuery,
+  checkedReport,
+  checkedView,
+  checkId,
+  decidedInput,
+} from "./posted-inputs.ts";
 import { orRefuse } from "./release-refusal.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
-import type { SessionCache } from "./session-cache.ts";
 import type {
   Decided,
   LogHead,
   Posted,
   PostedResult,
-  RecordsPage,
   RecordsQuery,
+  Report,
   SessionAppend,
   SessionDeadline,
   SnapshotPart,
-  StoredSession,
   View,
   ViewQuery,
 } from "./session-messages.ts";
-import { readLastSeq, openSession, type Context, type SharedContext } from "./stored-session.ts";
-import { readPage, readPart, readStoredSession, readView } from "./stored-reads.ts";
+import { openSession, type Context, type SharedContext } from "./stored-session.ts";
+import { readPage, readView } from "./stored-reads.ts";
 import type { SessionHandlers } from "./session-handlers.ts";
 
-type ReadName = "view" | "stored" | "part" | "records" | "header" | "head";
+type ReadName = "view" | "part" | "records" | "header" | "head";
 
 export type SessionObject = restate.VirtualObjectDefinition<string, SessionHandlers>;
 
@@ -42,7 +49,7 @@ const read = { ...retentionOptions(0), retryPolicy: readRetries };
 
 /** The virtual object that folds the inputs of a session, one at a time, and starts the effects that its state wants. */
 export function sessionObject(parts: SessionParts, options: RestateOptions): SessionObject {
-  const { agent, cache } = parts;
+  const { agent } = parts;
   const { session: name } = serviceNames(agent.name);
   return restate.object({
     name,
@@ -60,16 +67,16 @@ export function sessionObject(parts: SessionParts, options: RestateOptions): Ses
       append: async (ctx: Context, appended: SessionAppend) =>
         await orRefuse(() => append(parts, ctx, appended)),
       remove: async (ctx: Context) => await remove(ctx),
-      report: async (ctx: Context, posted: Posted) => await apply(parts, ctx, checkedReport(posted)),
+      report: async (ctx: Context, report: Report) => await apply(parts, ctx, checkedReport(report)),
       expire: restate.handlers.object.exclusive(
         { ingressPrivate: true },
         async (ctx: Context, deadline: SessionDeadline): Promise<void> => {
-          const { key, due, ...session } = checkedDeadline(deadline);
+          const { key, due, header } = checkedDeadline(deadline);
           const inputs = [{ type: "deadline-passed", key, timestamp: due }] as const;
-          await apply(parts, ctx, { inputs, from: key, ...session });
+          await apply(parts, ctx, { inputs, from: key, header });
         },
       ),
-      ...readHandlers(cache),
+      ...readHandlers,
     },
   });
 }
@@ -82,35 +89,23 @@ async function decide(parts: SessionParts, ctx: Context, decided: Decided): Prom
   return await apply(parts, ctx, { inputs: [await decidedInput(agent, about, decided)] });
 }
 
+const { shared } = restate.handlers.object;
+
 /** The handlers that read. A caller that gives up does not end its read. */
-const readHandlers = (cache: SessionCache): Pick<SessionHandlers, ReadName> => ({
-  view: restate.handlers.object.shared(
+const readHandlers: Pick<SessionHandlers, ReadName> = {
+  view: shared(
     read,
-    async (ctx: SharedContext, query?: ViewQuery | null): Promise<View> =>
-      await readView(ctx, cache, checkedAfter(query)),
+    async (ctx: SharedContext, query?: ViewQuery | null): Promise<View | null> =>
+      await readView(ctx, checkedView(query)),
   ),
-  stored: restate.handlers.object.shared(
-    read,
-    async (ctx: SharedContext): Promise<StoredSession | null> => await readStoredSession(ctx),
-  ),
-  part: restate.handlers.object.shared(
-    read,
-    async (ctx: SharedContext, part: SnapshotPart): Promise<string | null> =>
-      await readPart(ctx, checkedPart(part)),
-  ),
-  records: restate.handlers.object.shared(
-    read,
-    async (ctx: SharedContext, query: RecordsQuery): Promise<RecordsPage> => {
-      const { after, limit } = checkedRecordsQuery(query);
-      return await readPage(ctx, after, Math.min(await readLastSeq(ctx), after + limit));
-    },
-  ),
-  header: restate.handlers.object.shared(
-    read,
-    async (ctx: SharedContext): Promise<string | null> => await ctx.get("header"),
-  ),
-  head: restate.handlers.object.shared(
-    read,
-    async (ctx: SharedContext): Promise<LogHead | null> => await readLogHead(ctx),
-  ),
-});
+  part: shared(read, async (ctx: SharedContext, part: SnapshotPart): Promise<string | null> => {
+    const { at, index } = checkedPart(part);
+    return await ctx.get(`session/${at}/${index}`);
+  }),
+  records: shared(read, async (ctx: SharedContext, query: RecordsQuery): Promise<readonly LogRecord[]> => {
+    const { after, limit } = checkedRecordsQuery(query);
+    return await readPage(ctx, after, Math.min((await ctx.get("head"))?.seq ?? 0, after + limit));
+  }),
+  header: shared(read, async (ctx: SharedContext): Promise<string | null> => await ctx.get("header")),
+  head: shared(read, async (ctx: SharedContext): Promise<LogHead | null> => await readLogHead(ctx)),
+};

@@ -105,7 +105,7 @@ describe("an input whose read of the session gets no answer", () => {
       return controller.signal;
     });
     onTestFinished(() => timeout.mockRestore());
-    const unanswered = ingress.leaveUnanswered("stored");
+    const unanswered = ingress.leaveUnanswered("view");
     const answered = ask(session, "And now?");
     await unanswered;
     expect(timeouts).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { defineAgent, verifySession, type Agent } from "@moora/agent";
+import { defineAgent, type Agent } from "@moora/agent";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { restateSession, type RestateOptions, type RestateSession } from "../src/index.ts";
@@ -195,39 +195,5 @@ describe("an input whose run ends after its records are stored", () => {
     const current = await session.current();
     expect(current?.state.messages.filter(({ role }) => role === "user")).toHaveLength(6);
     await expectSound(session, "a");
-  });
-});
-
-describe("a session in the first layout, which stores it as a whole at each input", () => {
-  it.each([
-    ["this", 1],
-    ["an earlier", 0],
-  ])("is read, and continues with its records, also if %s release has folded it", async (_name, version) => {
-    await using _ = await serveLocally(server, agentOf("layout"));
-    const [id, origin] = [`old-${version}`, sessionOf("layout", `origin-${version}`)];
-    await grow(origin, 3);
-    const log = await (await origin.toLog()).open(`origin-${version}`);
-    const current = await origin.current();
-    const records = (await log?.read()) ?? [];
-    const last = records.at(-1);
-    await server.setState("layout-session", id, {
-      header: log?.header,
-      session: { state: { ...current?.state, version }, head: { seq: last?.seq, digest: last?.digest } },
-      version: "1",
-      running: {},
-      ...Object.fromEntries(records.map((record) => [`log/${record.seq}`, record])),
-    });
-    const session = sessionOf("layout", id);
-    while ((await session.current()) === undefined) await pause(10);
-    expect(await session.current()).toEqual({ ...current, state: { ...current?.state, version } });
-    expect(await verifySession(await session.toLog(), id)).toMatchObject({ ok: true, seq: records.length });
-    expect(await storedKeys("layout", id)).not.toContain("head");
-
-    const { seq } = await ask(session, "And now?");
-    expect(seq).toBeGreaterThan(records.length);
-    expect(await storedKeys("layout", id)).toContain("head");
-    await expectSound(session, id);
-    const copied = await (await session.toLog()).open(id);
-    expect((await copied?.read())?.slice(0, records.length)).toEqual(records);
   });
 });

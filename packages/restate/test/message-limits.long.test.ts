@@ -1,10 +1,9 @@
 import { defineAgent, defineTool, userMessage, type Agent } from "@moora/agent";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
-import * as restate from "@restatedev/restate-sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { restateSession, type RestateSession } from "../src/index.ts";
-import { ask, expectSound, serveLocally, serveServices } from "./local-service.ts";
+import { ask, expectSound, serveLocally } from "./local-service.ts";
 import { RestateServer } from "./restate-server.ts";
 
 /** Shorter than the sessions of these tests, and longer than any message that they may lead to. */
@@ -37,22 +36,11 @@ async function storedKeys(agent: string, id: string): Promise<readonly string[]>
   return rows.map(({ key }) => key).toSorted();
 }
 
-/** An object with the name of that of sessions, whose `post` stores such a state: the admin API accepts short ones only. */
-const storing = (name: string, states: Readonly<Record<string, object>>) =>
-  restate.object({
-    name,
-    handlers: {
-      post: async (ctx: restate.ObjectContext) => {
-        for (const [key, value] of Object.entries(states[ctx.key] ?? {})) ctx.set(key, value);
-      },
-    },
-  });
-
 /** The reads of the object of a session that have not ended. */
 async function openReads(agent: string): Promise<number> {
   const rows = await server.query<{ readonly id: string }>(
     `SELECT id FROM sys_invocation WHERE target_service_name = '${agent}-session'
-     AND target_handler_name IN ('view', 'stored', 'part', 'records') AND status <> 'completed'`,
+     AND target_handler_name IN ('view', 'part', 'records') AND status <> 'completed'`,
   );
   return rows.length;
 }
@@ -86,40 +74,6 @@ describe("a session that is longer than a message of Restate", () => {
     for (let index = 0; index < 3; index += 1) await writer.post(userMessage(`${index}: ${long}`));
     const { seq } = await ask(writer, "And now?");
     expect(await reader.current()).toMatchObject({ seq });
-  });
-
-  it("is read as an earlier release stored it, and as the first layout has it", async () => {
-    await using service = await serveLocally(server, agentOf("whole"));
-    const origin = sessionOf("whole", "origin");
-    await ask(origin, long);
-    const { state } = await ask(origin, "Again.");
-    const log = await (await origin.toLog()).open("origin");
-    const records = (await log?.read()) ?? [];
-    const { seq = 0, digest = "" } = records.at(-1) ?? {};
-    const bytes = JSON.stringify(state).length;
-    const snapshot = { seq, bytes, stateVersion: state.version };
-    const stored = {
-      header: log?.header,
-      running: {},
-      ...Object.fromEntries(records.map((record) => [`log/${record.seq}`, record])),
-    };
-    const states = {
-      earlier: {
-        ...stored,
-        session: { snapshot: { state, head: { seq, digest } } },
-        head: { seq, digest, release: "0", snapshot, tailBytes: 0 },
-      },
-      first: { ...stored, session: { state, head: { seq, digest } }, version: "0" },
-    };
-    await using _ = await serveServices(server, [storing("whole-session", states)]);
-    for (const id of Object.keys(states))
-      await fetch(`${server.ingressUrl}/whole-session/${id}/post`, { method: "POST" });
-    await service.register();
-    for (const id of Object.keys(states)) {
-      expect(await sessionOf("whole", id).current()).toEqual({ state, seq });
-      await ask(sessionOf("whole", id), "And now?");
-      await expectSound(sessionOf("whole", id), id);
-    }
   });
 });
 

@@ -4,16 +4,14 @@ import { readHeads } from "../src/read-heads.ts";
 const failure = new Error("The ingress cannot be reached.");
 
 /** Sessions of which one cannot be read, and one does not exist. */
-const calls = {
-  readHead(id: string) {
-    if (id === "damaged") return Promise.reject(failure);
-    return Promise.resolve(id === "unknown" ? undefined : { header: "digest", seq: id.length });
-  },
+const headOf = async (id: string) => {
+  if (id === "damaged") throw failure;
+  return id === "unknown" ? null : { header: "digest", seq: id.length, digest: "last" };
 };
 
 describe("the heads of sessions on Restate", () => {
   it("are read although that of one session cannot be", async () => {
-    const heads = await readHeads(calls, ["a", "damaged", "unknown", "bcd"]);
+    const heads = await readHeads(headOf, ["a", "damaged", "unknown", "bcd"]);
     expect([...heads]).toEqual([
       ["a", "digest 1"],
       ["damaged", "unread"],
@@ -22,7 +20,7 @@ describe("the heads of sessions on Restate", () => {
   });
 
   it("reject if none can be read", async () => {
-    await expect(readHeads(calls, ["damaged"])).rejects.toBe(failure);
-    expect([...(await readHeads(calls, []))]).toEqual([]);
+    await expect(readHeads(headOf, ["damaged"])).rejects.toBe(failure);
+    expect([...(await readHeads(headOf, []))]).toEqual([]);
   });
 });

@@ -10,6 +10,7 @@ import {
   type AgentState,
   type DataDefinition,
 } from "@moora/agent";
+import { rulesVersion } from "@moora/agent-core-state-machine";
 import { digestOf, recordAfter } from "@moora/event-log";
 import type { JsonObject } from "@moora/llm";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
@@ -145,10 +146,9 @@ describe("a release that cannot use the data of a session", () => {
       digestOf("{}"),
     );
     const { seq, digest } = record;
-    const about = { seq: 0, bytes: 1, stateVersion: snapshot.state.version };
+    const about = { seq: 0, bytes: 0, parts: 0, stateVersion: snapshot.state.version, rules: rulesVersion };
     await server.setState("clerk-session", id, {
       header,
-      session: { snapshot },
       "log/1": record,
       head: { seq, digest, release: "2", snapshot: about, tailBytes: 1 },
     });

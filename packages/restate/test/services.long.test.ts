@@ -75,6 +75,7 @@ describe("a session on Restate", () => {
         '{"inputs":[{}]}',
         '{"inputs":[],"after":"x"}',
         '{"inputs":[],"from":1}',
+        '{"inputs":[],"from":"llm/1"}',
       ],
     ],
     ["view", ['{"after":1}', '{"after":{}}', '{"after":{"seq":0.5,"digest":"x"}}']],
@@ -119,7 +120,7 @@ describe("a session on Restate", () => {
       method: "POST",
       ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
     });
-    expect(await response.json()).toMatchObject({ state: { version: 1 } });
+    expect(await response.json()).toMatchObject({ seq: expect.any(Number), snapshot: { seq: 0 } });
   });
 
   it("refuses the first input of a session whose id no log takes", async () => {

@@ -8,13 +8,13 @@ import {
   recordInputs,
   releaseInputs,
   userMessage,
-  type AgentState,
   type FoldedSession,
   type RecordedInputs,
 } from "@moora/agent";
 import { rulesVersion } from "@moora/agent-core-state-machine";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { expect, it } from "vitest";
+import { sessionCall } from "../src/ingress.ts";
 import { SessionCache } from "../src/session-cache.ts";
 
 const agent = defineAgent({ name: "clerk", llm: new MockLlmCaller([answers("")]) });
@@ -34,8 +34,17 @@ const known = ({ state, head }: FoldedSession, of = header) => ({
   session: { state, head, rules: rulesVersion },
 });
 
-/** What a later release would have folded. */
-const ofOtherRelease = (state: AgentState) => ({ ...state, version: 2 });
+/** What the object knows about a snapshot of this release. */
+const about = ({ state, head }: FoldedSession, parts: number) => ({
+  seq: head.seq,
+  bytes: 1,
+  parts,
+  stateVersion: state.version,
+  rules: rulesVersion,
+});
+
+const textOf = ({ state, head }: FoldedSession): string =>
+  JSON.stringify({ state, head, rules: rulesVersion });
 
 interface Call {
   readonly handler: string;
@@ -78,7 +87,7 @@ async function scriptedIngress(script: Readonly<Record<string, unknown>>): Promi
   const ingressUrl = typeof address === "object" ? `http://127.0.0.1:${address?.port}` : "";
   return {
     calls,
-    cache: new SessionCache({ ingressUrl, service: "clerk-session", bytes: 1_000_000 }),
+    cache: new SessionCache(sessionCall(ingressUrl, "clerk"), 1_000_000),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
@@ -105,54 +114,27 @@ it("keeps an earlier state of another session with the id", async () => {
 });
 
 it("replaces a state after the head of the object, which was not stored", async () => {
-  const stored = {
-    header,
-    snapshot: { state: older.state, head: older.head, rules: rulesVersion },
-    records: [],
-  };
-  await using ingress = await scriptedIngress({ stored });
+  const view = { header, snapshot: about(older, 1), records: [], seq: older.head.seq };
+  await using ingress = await scriptedIngress({ view, part: textOf(older) });
   ingress.cache.keep("a", known(newer), 1);
   expect(await ingress.cache.readAt("a", older.head)).toEqual(known(older));
   expect(await ingress.cache.readAt("a", older.head)).toEqual(known(older));
-  expect(ingress.calls).toHaveLength(1);
-});
-
-it("does not continue a state that another release has folded", async () => {
-  const state = ofOtherRelease(newer.state);
-  const { seq, digest } = newer.head;
-  await using ingress = await scriptedIngress({ view: { header, state, seq, digest } });
-  expect((await ingress.cache.readCurrent("a"))?.session.state).toEqual(state);
-  expect((await ingress.cache.readCurrent("a"))?.session.state).toEqual(state);
-  expect(ingress.calls.map(({ body }) => body)).toEqual([null, null]);
+  expect(ingress.calls.map(({ handler }) => handler)).toEqual(["view", "part"]);
 });
 
 it.each([
-  ["another release", { state: ofOtherRelease(older.state), head: older.head, rules: rulesVersion }],
-  ["one with other rules", { state: older.state, head: older.head, rules: rulesVersion - 1 }],
-  ["one before rules had a version", { state: older.state, head: older.head }],
-])("folds a session from its records if %s has stored the snapshot", async (_, snapshot) => {
-  await using ingress = await scriptedIngress({
-    stored: { header, snapshot, records: newer.records },
-    records: allRecords,
-  });
+  ["another release", { stateVersion: 0 }],
+  ["one with other rules", { rules: rulesVersion - 1 }],
+])("folds a session from its records if %s has stored the snapshot", async (_, other) => {
+  const snapshot = { ...about(older, 1), ...other };
+  const view = { header, snapshot, records: newer.records, seq: newer.head.seq };
+  await using ingress = await scriptedIngress({ view, records: allRecords });
   expect(await ingress.cache.readAt("a", newer.head)).toEqual(known(newer));
 });
 
-it("rejects records that do not lead to a head", async () => {
-  await using ingress = await scriptedIngress({ records: allRecords });
-  const { seq } = newer.head;
-  const read = ingress.cache.readFromHeader("a", { header, head: { seq, digest: older.head.digest } });
-  await expect(read).rejects.toThrow(`do not lead to its record ${seq}.`);
-});
-
 it("rejects a read at a head that the stored records do not contain", async () => {
-  await using ingress = await scriptedIngress({
-    stored: {
-      header,
-      snapshot: { state: older.state, head: older.head, rules: rulesVersion },
-      records: newer.records,
-    },
-  });
+  const view = { header, snapshot: about(older, 1), records: newer.records, seq: newer.head.seq };
+  await using ingress = await scriptedIngress({ view, part: textOf(older) });
   const head = { seq: newer.head.seq, digest: older.head.digest };
   await expect(ingress.cache.readAt("a", head)).rejects.toThrow("another run has replaced this one");
 });
@@ -171,37 +153,47 @@ it("reads the records after those that fit the answer", async () => {
   });
 });
 
+it("reads a session anew whose records do not continue the one that it has", async () => {
+  await using ingress = await scriptedIngress({
+    view: new InOrder(
+      { records: newer.records, seq: configured.head.seq + newer.records.length },
+      { header, snapshot: about(start, 0), records: allRecords, seq: newer.head.seq },
+    ),
+  });
+  ingress.cache.keep("a", known(configured), 1);
+  expect(await ingress.cache.readCurrent("a")).toEqual(known(newer));
+  expect(ingress.calls.map(({ body }) => body !== null)).toEqual([true, false]);
+});
+
 const half = (text: string, index: number): string =>
   text.slice(index * Math.ceil(text.length / 2), (index + 1) * Math.ceil(text.length / 2));
 
 it("reads a session that is too long for an answer in parts", async () => {
-  const text = JSON.stringify({ state: older.state, head: older.head, rules: rulesVersion });
+  const text = textOf(older);
   await using ingress = await scriptedIngress({
-    view: {},
-    stored: { header, parts: 2, at: older.head.seq, seq: newer.head.seq },
+    view: { header, snapshot: about(older, 2), records: [], seq: newer.head.seq },
     part: new InOrder(half(text, 0), half(text, 1)),
     records: newer.records,
   });
   expect(await ingress.cache.readCurrent("a")).toEqual(known(newer));
-  expect(ingress.calls.map(({ handler }) => handler)).toEqual(["view", "stored", "part", "part", "records"]);
+  expect(ingress.calls.map(({ handler }) => handler)).toEqual(["view", "part", "part", "records"]);
 });
 
 it("reads a snapshot again that another one replaced while it was read", async () => {
-  const stored = {
-    header,
-    snapshot: { state: newer.state, head: newer.head, rules: rulesVersion },
-    records: [],
-  };
+  const seq = newer.head.seq;
   await using ingress = await scriptedIngress({
-    stored: new InOrder({ header, parts: 2, at: older.head.seq, seq: newer.head.seq }, stored),
-    part: new InOrder("{", null),
+    view: new InOrder(
+      { header, snapshot: about(older, 2), records: newer.records, seq },
+      { header, snapshot: about(newer, 1), records: [], seq },
+    ),
+    part: new InOrder("{", null, textOf(newer)),
   });
   expect(await ingress.cache.readAt("a", newer.head)).toEqual(known(newer));
 });
 
 it("rejects a read of a snapshot that is replaced each time", async () => {
   await using ingress = await scriptedIngress({
-    stored: { header, parts: 2, at: older.head.seq, seq: newer.head.seq },
+    view: { header, snapshot: about(older, 2), records: [], seq: newer.head.seq },
     part: null,
   });
   await expect(ingress.cache.readAt("a", newer.head)).rejects.toThrow("was replaced while it was read");
