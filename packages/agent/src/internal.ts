@@ -23,6 +23,7 @@ export { restoreSession, snapshotVersion } from "./durable/restore.ts";
 export { historyDigest } from "./durable/history-digest.ts";
 export { headerToState } from "./durable/session-header.ts";
 export { controlName, ignoredReason } from "@moora/agent-core-state-machine";
+export { attemptEffect, type EngineOptions, type EngineSession } from "./host/attempt-effect.ts";
 export { foldRecords, isFoldedHere } from "./host/folded-session.ts";
 export type { McpHost, McpRoute } from "./host/mcp-route.ts";
 export type { CallAction, CallSession, ListedSession, UserSessions } from "./host/user-sessions.ts";

@@ -2,8 +2,6 @@ import {
   chainStart,
   LogError,
   type DisposableLog,
-  type DueQuery,
-  type DueSession,
   type LeaseClaim,
   type LogInfo,
   type LogNotice,
@@ -152,20 +150,6 @@ export class DurableObjectLog implements DisposableLog {
         })),
       );
     });
-  }
-
-  due({ now, limit, after }: DueQuery): readonly DueSession[] {
-    const { database } = this.#parts;
-    const query = `SELECT generation, id, header, due FROM moora_sessions
-      WHERE due <= ?1 AND (lease_until IS NULL OR lease_until <= ?1) AND (due, id) > (?2, ?3)
-      ORDER BY due, id LIMIT ?4`;
-    return database.read("list the due sessions", () =>
-      database.all(query, now, after?.due ?? -1, after?.id ?? "", limit).map((row) => ({
-        id: sqlText(row["id"]),
-        header: this.#header(Number(row["generation"]), row["header"]),
-        due: Number(row["due"]),
-      })),
-    );
   }
 
   async remove(id: string): Promise<boolean> {

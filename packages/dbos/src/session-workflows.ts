@@ -13,7 +13,7 @@ import { safeErrorListener } from "@moora/agent/internal";
 import { appendRecords, type AppendResult, type AppendWork } from "./append-records.ts";
 import { recordedInput } from "./recorded-input.ts";
 import type { DbosHostOptions, DbosPostOptions } from "./dbos-options.ts";
-import { EffectPerformer, type WorkflowEffect } from "./effect-performer.ts";
+import { performEffectIn, type WorkflowEffect } from "./effect-performer.ts";
 import { namesOf } from "./engine.ts";
 import { isRemoval, type HostedSession } from "./hosted-session.ts";
 import { HostedSessions } from "./hosted-sessions.ts";
@@ -53,7 +53,7 @@ type SessionWork<Result> = (session: HostedSession) => Promise<Result>;
 /** The workflows of the sessions of one agent. */
 export class SessionWorkflows {
   readonly sessions: HostedSessions;
-  readonly #performer: EffectPerformer;
+  readonly #options: DbosHostOptions;
   readonly #postWorkflow: (work: PostWork) => Promise<PostResult>;
   readonly #effectWorkflow: (work: EffectWork) => Promise<void>;
   /** The starts by this process. A workflow has that of the process that created it, and its first run has not appended its input before. */
@@ -71,7 +71,7 @@ export class SessionWorkflows {
     const onError = safeErrorListener(options.onError);
     this.#agent = agent;
     this.#onError = onError;
-    this.#performer = new EffectPerformer(agent, options);
+    this.#options = options;
     this.sessions = new HostedSessions({
       agent,
       log,
@@ -175,7 +175,10 @@ export class SessionWorkflows {
         await DBOS.sleep(Math.max(0, effect.due - (await DBOS.now())));
         const passed = { type: "deadline-passed", key: effect.key, timestamp: effect.due } as const;
         await this.#inEffect("deadline", work, async (session) => (await session.append([passed])).applied);
-      } else await this.#inEffect("perform", work, (session) => this.#performer.perform(session, effect));
+      } else
+        await this.#inEffect("perform", work, (session) =>
+          performEffectIn(this.#agent, session, effect, this.#options),
+        );
     } finally {
       this.#running.delete(workflowID);
     }

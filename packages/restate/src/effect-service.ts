@@ -1,5 +1,5 @@
 import * as restate from "@restatedev/restate-sdk";
-import { EffectAttempt } from "./effect-attempt.ts";
+import { runEffect } from "./effect-attempt.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
 import type { EffectParts, SessionEffect } from "./effect-reports.ts";
 
@@ -30,9 +30,7 @@ export function effectService(parts: EffectParts, options: RestateOptions): Effe
       run: async (ctx: restate.Context, started: SessionEffect) => {
         const abort = new AbortController();
         ctx.request().attemptCompletedSignal.addEventListener("abort", () => abort.abort());
-        const perform = ctx.run(started.effect.key, () =>
-          new EffectAttempt(parts, options, started).run(abort.signal),
-        );
+        const perform = ctx.run(started.effect.key, () => runEffect(parts, options, started, abort.signal));
         await restate.RestatePromise.race([perform, cancellationOf(ctx, abort)]);
       },
     },

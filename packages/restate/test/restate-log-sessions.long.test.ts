@@ -150,13 +150,13 @@ describe("the removal of a session on Restate", () => {
 
   it("drops what an effect of the removed session reports, also if its id has another session", async () => {
     const session = await scene.create();
-    const report = (header?: string) =>
+    const report = () =>
       fetch(`${scene.server.ingressUrl}/worker-session/${session.id}/report`, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({ inputs: [message("reported")], from: "plan/1/1/1", header }),
+        body: JSON.stringify({ inputs: [message("reported")], from: "plan/1/1/1", header: "another" }),
       }).then((response) => response.json());
-    expect(await report("another")).toEqual({ applied: 0, ignored: [0] });
+    expect(await report()).toEqual({ applied: 0, ignored: [0] });
     await scene.log.remove(session.id);
     expect(await report()).toEqual({ applied: 0, ignored: [0] });
     expect(await scene.log.open(session.id)).toBeUndefined();

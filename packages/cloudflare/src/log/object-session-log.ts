@@ -79,7 +79,7 @@ export class ObjectSessionLog implements SessionLog {
       const head = validateAppend(before, expectedSeq, mine);
       for (const record of mine) this.#insert(record);
       if (mine.length === 0) return;
-      const update = "UPDATE moora_sessions SET head = ?, digest = ?, due = 0 WHERE generation = ?";
+      const update = "UPDATE moora_sessions SET head = ?, digest = ? WHERE generation = ?";
       database.do(update, head.seq, head.digest, this.#generation);
     };
     await database.writeDurably("append", write, mine.length > 0 ? onAppend : undefined);
@@ -138,14 +138,6 @@ export class ObjectSessionLog implements SessionLog {
     });
     if (isRemoved) listeners.notify(String(this.#generation));
     return isRemoved;
-  }
-
-  saveDue(seq: number, due: number | null): void {
-    const { database } = this.#parts;
-    database.write("save its due time", () => {
-      if (this.#head().seq !== seq) return;
-      database.do("UPDATE moora_sessions SET due = ? WHERE generation = ?", due, this.#generation);
-    });
   }
 
   watch(listener: () => void): () => void {

@@ -16,11 +16,9 @@ const tables = `
     header TEXT NOT NULL,
     head INTEGER NOT NULL,
     digest TEXT NOT NULL,
-    due REAL,
     lease_owner TEXT,
     lease_until REAL
   ) STRICT;
-  CREATE INDEX moora_sessions_by_due ON moora_sessions (due, id) WHERE due IS NOT NULL;
   CREATE TABLE moora_records (
     generation INTEGER NOT NULL,
     seq INTEGER NOT NULL,
@@ -45,11 +43,7 @@ const tables = `
     body TEXT NOT NULL,
     PRIMARY KEY (generation, owner, part)
   ) STRICT;
-`;
-
-/** Objects of earlier releases have no such table. */
-const blobTable = `
-  CREATE TABLE IF NOT EXISTS moora_blobs (
+  CREATE TABLE moora_blobs (
     digest TEXT NOT NULL,
     part INTEGER NOT NULL,
     bytes BLOB NOT NULL,
@@ -72,9 +66,9 @@ export function deleteGeneration(
 export function prepareTables(storage: ObjectStorage): void {
   const { sql } = storage;
   const [found] = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'moora_format'").toArray();
-  if (found === undefined) return storage.transactionSync(() => void sql.exec(tables + blobTable));
+  if (found === undefined) return storage.transactionSync(() => void sql.exec(tables));
   const version = sql.exec("SELECT version FROM moora_format").toArray()[0]?.["version"];
-  if (version === format) return void sql.exec(blobTable);
+  if (version === format) return;
   throw new LogError(
     "UnsupportedVersion",
     `Unsupported log format ${JSON.stringify(version)}; this release reads ${format}. Update Moora.`,
