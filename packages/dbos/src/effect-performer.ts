@@ -1,5 +1,5 @@
-import { effectsAt, systemClock, type Agent, type AgentEffect, type AgentState } from "@moora/agent";
-import { attemptEffect } from "@moora/agent/internal";
+import { effectsAt, type Agent, type AgentEffect, type AgentState } from "@moora/agent";
+import { attemptEffect, lateOutputLogger, Logger, type EngineSession } from "@moora/agent/internal";
 import { isPaused } from "@moora/agent-core-state-machine";
 import type { DbosHostOptions } from "./dbos-options.ts";
 import type { HostedSession } from "./hosted-session.ts";
@@ -18,23 +18,18 @@ export async function performEffectIn(
   { context, onProgress, onLog }: DbosHostOptions,
 ): Promise<void> {
   const { id, identity } = session;
+  const onLateOutput = lateOutputLogger(new Logger(id, onLog));
   const isWanted = (state: AgentState): boolean => Object.hasOwn(effectsAt(state), effect.key);
-  await attemptEffect(
-    agent,
-    effect,
-    {
-      id,
-      identity,
-      newest: () => session.waitFor((state) => !isPaused(state) || isWanted(state)),
-      append: async (inputs) => (await session.append(inputs)).applied > 0,
-      untilResumed: async () => void (await session.waitFor((state) => !isPaused(state) || !isWanted(state))),
-      withSignal: (work) => session.run(effect.key, work),
-    },
-    {
-      clock: systemClock,
-      context,
-      ...(onProgress === undefined ? {} : { onProgress }),
-      ...(onLog === undefined ? {} : { onLog }),
-    },
-  );
+  const engineSession: EngineSession = {
+    identity,
+    newest: () => session.waitFor((state) => !isPaused(state) || isWanted(state)),
+    append: async (inputs) => (await session.append(inputs)).applied > 0,
+    untilResumed: async () => void (await session.waitFor((state) => !isPaused(state) || !isWanted(state))),
+    withSignal: (work) => session.run(effect.key, work),
+  };
+  await attemptEffect(agent, effect, engineSession, {
+    context,
+    ...(onLateOutput === undefined ? {} : { onLateOutput }),
+    ...(onProgress === undefined ? {} : { notify: (progress) => onProgress(id, progress) }),
+  });
 }

@@ -175,10 +175,11 @@ export class SessionWorkflows {
         await DBOS.sleep(Math.max(0, effect.due - (await DBOS.now())));
         const passed = { type: "deadline-passed", key: effect.key, timestamp: effect.due } as const;
         await this.#inEffect("deadline", work, async (session) => (await session.append([passed])).applied);
-      } else
-        await this.#inEffect("perform", work, (session) =>
-          performEffectIn(this.#agent, session, effect, this.#options),
-        );
+      } else {
+        const perform: SessionWork<void> = (session) =>
+          performEffectIn(this.#agent, session, effect, this.#options);
+        await this.#inEffect("perform", work, perform);
+      }
     } finally {
       this.#running.delete(workflowID);
     }

@@ -1,7 +1,7 @@
 import * as restate from "@restatedev/restate-sdk";
 import { runEffect } from "./effect-attempt.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
-import type { EffectParts, SessionEffect } from "./effect-reports.ts";
+import type { EffectParts, SessionEffect } from "./effect-session.ts";
 
 export interface EffectHandlers {
   run(ctx: restate.Context, effect: SessionEffect): Promise<void>;

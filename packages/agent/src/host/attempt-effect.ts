@@ -1,39 +1,25 @@
-import {
-  effectsAt,
-  interruptionOf,
-  type AgentEffect,
-  type Clock,
-  type DispatchedInput,
-  type Progress,
-} from "@moora/agent-core-effects";
+import { effectsAt, interruptionOf, type AgentEffect, type DispatchedInput } from "@moora/agent-core-effects";
 import type { AgentState } from "@moora/agent-core-state-machine";
+import { systemClock } from "../clock.ts";
 import type { Agent } from "../define-agent.ts";
-import { Logger, type LogListener } from "../logger.ts";
-import { performEffect } from "../perform-effect.ts";
-import { lateOutputLogger } from "../session/log-inputs.ts";
+import { performEffect, type PerformOptions } from "../perform-effect.ts";
 
 /** A session in which an engine runs an effect. */
 export interface EngineSession {
-  readonly id: string;
   /** The identity of the session in idempotency keys and in the digests of questions. */
   readonly identity: string;
   /** Resolves with the newest state, or with a later one if the effect must wait for that; undefined if the session was removed. */
-  readonly newest: () => Promise<AgentState | undefined>;
+  newest(): Promise<AgentState | undefined>;
   /** Appends inputs to the newest state. Resolves with whether they changed it. */
-  readonly append: (inputs: readonly DispatchedInput[]) => Promise<boolean>;
+  append(inputs: readonly DispatchedInput[]): Promise<boolean>;
   /** Resolves when the session is not paused, or no longer wants the effect. */
-  readonly untilResumed: () => Promise<void>;
+  untilResumed(): Promise<void>;
   /** Runs work with a signal that aborts when the session no longer wants the effect. */
-  readonly withSignal: (work: (signal: AbortSignal) => Promise<void>) => Promise<void>;
+  withSignal(work: (signal: AbortSignal) => Promise<void>): Promise<void>;
 }
 
-/** What the process of an engine has for the effects that it runs. */
-export interface EngineOptions {
-  readonly clock: Clock;
-  readonly context?: unknown;
-  readonly onProgress?: (sessionId: string, progress: Progress) => void;
-  readonly onLog?: LogListener;
-}
+/** What the process of an engine has for its effects, as for `performEffect`. */
+export type EngineOptions = Pick<PerformOptions, "context" | "notify" | "onLateOutput">;
 
 /**
  * One attempt of an engine to run an effect, which the engine may repeat. Does nothing if the session no longer wants the effect. If its
@@ -45,49 +31,32 @@ export async function attemptEffect(
   session: EngineSession,
   options: EngineOptions,
 ): Promise<void> {
-  for (;;) {
+  // Undefined until the first input of the effect, which is the intent if it has one. The effect has begun if that applied.
+  let hasBegun: boolean | undefined;
+  const perform = (state: AgentState): Promise<void> =>
+    session.withSignal((signal) =>
+      performEffect(agent, effect, state, {
+        ...options,
+        sessionId: session.identity,
+        signal,
+        untilResumed: () => session.untilResumed(),
+        dispatch: async (...inputs) => {
+          const hasApplied = await session.append(inputs);
+          hasBegun ??= hasApplied;
+          return hasApplied;
+        },
+      }),
+    );
+  // If it has not begun, the session no longer wants it, or the intent of another attempt is recorded by now.
+  while (hasBegun !== true) {
+    hasBegun = undefined;
     const state = await session.newest();
     if (state === undefined || !Object.hasOwn(effectsAt(state), effect.key)) return;
-    const interruption = interruptionOf(effect, state, options.clock.now());
-    if (interruption !== undefined) {
+    const interruption = interruptionOf(effect, state, systemClock.now());
+    if (interruption === undefined) await perform(state);
+    else {
       await session.append([interruption]);
       return;
     }
-    if (await hasBegun(agent, { effect, state, session }, options)) return;
-    // The session no longer wants the effect, or the intent of another attempt is recorded by now.
   }
-}
-
-interface Attempt {
-  readonly effect: AgentEffect;
-  readonly state: AgentState;
-  readonly session: EngineSession;
-}
-
-/** Resolves when an effect has ended, with whether it had begun: its first input, which is the intent if it has one, applied. */
-async function hasBegun(
-  agent: Agent<unknown>,
-  { effect, state, session }: Attempt,
-  { clock, context, onProgress, onLog }: EngineOptions,
-): Promise<boolean> {
-  const { id, identity: sessionId, append, untilResumed } = session;
-  const onLateOutput = lateOutputLogger(new Logger(id, onLog));
-  let begun: boolean | undefined;
-  await session.withSignal((signal) =>
-    performEffect(agent, effect, state, {
-      sessionId,
-      clock,
-      signal,
-      untilResumed,
-      dispatch: async (...inputs) => {
-        const hasApplied = await append(inputs);
-        begun ??= hasApplied;
-        return hasApplied;
-      },
-      ...(onLateOutput === undefined ? {} : { onLateOutput }),
-      ...(context === undefined ? {} : { context }),
-      ...(onProgress === undefined ? {} : { notify: (progress) => onProgress(id, progress) }),
-    }),
-  );
-  return begun ?? false;
 }

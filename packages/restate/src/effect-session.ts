@@ -9,9 +9,10 @@ import {
 } from "@moora/agent";
 import { inputAt } from "@moora/agent-core-effects";
 import { isPaused } from "@moora/agent-core-state-machine";
-import { logIgnored, logApplied, type Logger } from "@moora/agent/internal";
+import { logIgnored, logApplied, type EngineSession, type Logger } from "@moora/agent/internal";
 import type { SessionCall } from "./ingress.ts";
-import type { LiveEffects } from "./live-effects.ts";
+import type { LiveEffect, LiveEffects } from "./live-effects.ts";
+import { sessionIdOf } from "./posted-inputs.ts";
 import type { SessionCache, SessionWithHeader } from "./session-cache.ts";
 import type { PostedResult, Report } from "./session-messages.ts";
 
@@ -31,65 +32,93 @@ export interface SessionEffect {
   readonly header: string;
 }
 
-/** Which effect of which session: `from` is its key, `header` the digest of the header of the session. */
-interface ReportingEffect {
-  readonly id: string;
-  readonly from: string;
-  readonly header: string;
+/** The session of an effect, which is started, and how it runs. */
+interface RunningEffect {
+  readonly started: SessionEffect;
+  readonly known: SessionWithHeader;
+  readonly signal: AbortSignal;
   readonly logger: Logger;
 }
 
 /** How often a paused session is asked whether it was resumed, in milliseconds. */
 const pausePollMs = 500;
 
-/** What an effect reports to its session. */
-export class EffectReports {
+/** The session of an effect that this process runs, from outside the journal of Restate, so that the calls of attempts may vary. */
+export class EffectSession implements EngineSession {
+  readonly id: string;
+  readonly identity: string;
+  /** What servers with viewers receive; undefined without a live channel. */
+  readonly live: LiveEffect | undefined;
   readonly #parts: EffectParts;
-  readonly #effect: ReportingEffect;
+  readonly #effect: RunningEffect;
 
-  constructor(parts: EffectParts, effect: ReportingEffect) {
+  constructor(parts: EffectParts, effect: RunningEffect) {
+    const { known, started } = effect;
+    this.id = started.id;
+    this.identity = sessionIdOf(this.id, known.header);
     this.#parts = parts;
     this.#effect = effect;
+    this.live = parts.live?.begin({
+      id: this.id,
+      key: started.effect.key,
+      known,
+      report: (input) => this.#dispatch([input]),
+    });
   }
 
-  /** Reads the session. */
-  async view(): Promise<SessionWithHeader> {
-    return await readSession(this.#parts.cache, this.#effect.id);
+  async newest(): Promise<AgentState | undefined> {
+    const { known, signal } = this.#effect;
+    signal.throwIfAborted();
+    const { header, session } = await this.#read();
+    return header === known.header ? session.state : undefined;
   }
 
-  /** Reports inputs. Resolves with what became of them. `after` is as in `Posted`. */
-  async report(inputs: readonly AgentInput[], after?: number): Promise<PostedResult> {
-    const { id, from, header } = this.#effect;
-    const report: Report = { inputs, from, header, ...(after === undefined ? {} : { after }) };
-    const reported = await this.#parts.call(id, "report", report);
-    this.#parts.live?.recorded(id);
-    return reported;
-  }
-
-  /** Reports inputs, some of which are computed for the newest state. Resolves with whether they changed the session. */
-  async dispatch(dispatched: readonly DispatchedInput[]): Promise<boolean> {
-    for (;;) {
-      const { inputs, after } = dispatched.some((input) => typeof input === "function")
-        ? bindInputs(dispatched, await this.view())
-        : { inputs: dispatched.filter((input) => typeof input !== "function") };
-      const { applied, ignored } = await this.report(inputs, after);
-      if (applied === undefined) continue;
-      void this.#log(inputs, ignored ?? (applied > 0 ? [] : [...inputs.keys()]));
-      return applied > 0;
-    }
+  async append(inputs: readonly DispatchedInput[]): Promise<boolean> {
+    await this.live?.reporting();
+    return await this.#dispatch(inputs);
   }
 
   /** Resolves when the session is not paused, or the attempt ends. The object reports no changes, so it is asked. */
-  async untilResumed(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && isPaused((await this.view()).session.state))
+  async untilResumed(): Promise<void> {
+    while (!this.#effect.signal.aborted && isPaused((await this.#read()).session.state))
       await new Promise<void>((resolve) => void systemClock.after(pausePollMs, resolve));
+  }
+
+  withSignal(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    return work(this.#effect.signal);
+  }
+
+  /** Reports inputs. Resolves with what became of them. `after` is as in `Report`. */
+  async report(inputs: readonly AgentInput[], after?: number): Promise<PostedResult> {
+    const { effect, header } = this.#effect.started;
+    const report: Report = { inputs, from: effect.key, header, ...(after === undefined ? {} : { after }) };
+    const reported = await this.#parts.call(this.id, "report", report);
+    this.#parts.live?.recorded(this.id);
+    return reported;
+  }
+
+  #read(): Promise<SessionWithHeader> {
+    return readSession(this.#parts.cache, this.id);
+  }
+
+  /** Reports inputs, some of which are computed for the newest state. Resolves with whether they changed the session. */
+  async #dispatch(dispatched: readonly DispatchedInput[]): Promise<boolean> {
+    for (;;) {
+      const { inputs, after } = dispatched.some((input) => typeof input === "function")
+        ? bindInputs(dispatched, await this.#read())
+        : { inputs: dispatched.filter((input) => typeof input !== "function") };
+      const { applied, ignored } = await this.report(inputs, after);
+      if (applied === undefined) continue;
+      void this.#log(inputs, ignored ?? []);
+      return applied > 0;
+    }
   }
 
   /** Logs retries, and the inputs at these indexes as ignored. The newest state has the details; if it cannot be read, there is no entry. */
   async #log(inputs: readonly AgentInput[], ignored: readonly number[]): Promise<void> {
     const { logger } = this.#effect;
     if (!logger.isRead || (ignored.length === 0 && !inputs.some(isFailure))) return;
-    const state = await this.view().then(
+    const state = await this.#read().then(
       ({ session }) => session.state,
       () => undefined,
     );
