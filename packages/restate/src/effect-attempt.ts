@@ -7,7 +7,8 @@ import { RestateFailure } from "./ingress.ts";
 import type { RestateOptions } from "./options.ts";
 
 /**
- * One attempt of Restate to run an effect, unless its session was removed. What the session refuses to record becomes the failure of the effect: another attempt would report the same again.
+ * One attempt of Restate to run an effect, unless its session was removed. What the session refuses to record becomes the failure of
+ * the effect: another attempt would report the same again.
  */
 export async function runEffect(
   parts: EffectParts,
