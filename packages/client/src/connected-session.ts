@@ -7,10 +7,9 @@ import {
   type Recipe,
   type SessionView,
 } from "@moora/agent";
-import { checkedListener, questionsAt, SessionOutput } from "@moora/agent/internal";
-import type { ChunkEvent, SubAgentQuestion } from "@moora/agent-webui-protocol";
+import { checkedListener, questionEvent, questionsAt, SessionOutput, ShownQuestions } from "@moora/agent/internal";
+import { chunkToProgress, type ChunkEvent, type SubAgentQuestion } from "@moora/agent-webui-protocol";
 import { checkIsKnown } from "./check-is-known.ts";
-import { ChunkReader } from "./chunks.ts";
 import { ClientError, closedError } from "./client-error.ts";
 import { compareState } from "./compare-state.ts";
 import type { ConnectSettings } from "./connect-options.ts";
@@ -23,7 +22,6 @@ import { PostStore, scopeOf, type StoredPosts } from "./post-store.ts";
 import { SessionPosts } from "./session-posts.ts";
 import type { Connection, RemoteSession } from "./remote-session.ts";
 import type { ServerApi } from "./server-api.ts";
-import { questionEvent, SubAgentQuestions } from "./sub-agent-questions.ts";
 
 /** The state of the connection without the posts. */
 type Link = Connection extends infer Each ? (Each extends unknown ? Omit<Each, "pending"> : never) : never;
@@ -34,9 +32,8 @@ export class ConnectedSession<Answer, Data> {
   readonly #api: ServerApi;
   readonly #path: string;
   readonly #output: SessionOutput<Answer>;
-  readonly #chunks = new ChunkReader();
   readonly #history: HistoryPosition;
-  readonly #subAgentQuestions: SubAgentQuestions;
+  readonly #subAgentQuestions: ShownQuestions;
   readonly #stream: EventStream;
   readonly #outbox: Outbox;
   readonly #posts: SessionPosts<Answer>;
@@ -60,7 +57,7 @@ export class ConnectedSession<Answer, Data> {
     this.#state = state;
     this.#seq = seq;
     this.#history = new HistoryPosition(snapshot);
-    this.#subAgentQuestions = new SubAgentQuestions(questions);
+    this.#subAgentQuestions = new ShownQuestions(questions);
     this.#output = new SessionOutput<Answer>(
       { answerOf: async (text, schema = state.config.answerSchema) => await answerOf(text, schema) },
       { id, initial: state, onError, runsEffects: false },
@@ -155,6 +152,7 @@ export class ConnectedSession<Answer, Data> {
       questions: () => this.#questions(),
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       current: () => output.overlay.viewOf(this.#state) as SessionView<Data>,
+      draft: () => output.overlay.draftAt(this.#state),
       seq: () => this.#seq,
       subscribe: (listener) => output.changes.add(checkedListener(listener)),
       onEvent: (listener) => output.questions.listen(output.events, checkedListener(listener)),
@@ -191,7 +189,8 @@ export class ConnectedSession<Answer, Data> {
   #takeChunk(chunk: ChunkEvent): void {
     if (chunk.type === "question") return this.#showQuestion(this.#subAgentQuestions.add(chunk));
     if (chunk.type === "question-closed") return this.#closeQuestion(chunk);
-    for (const progress of this.#chunks.progressOf(chunk)) this.#output.progress(progress);
+    const progress = chunkToProgress(chunk);
+    if (progress !== undefined) this.#output.received(progress);
   }
 
   #showQuestion(question: SubAgentQuestion | undefined): void {
@@ -201,7 +200,7 @@ export class ConnectedSession<Answer, Data> {
   }
 
   #closeQuestion(question: Pick<Question, "toolCallId" | "path">): void {
-    if (this.#subAgentQuestions.close(question)) this.#output.changes.emit();
+    if (this.#subAgentQuestions.close(question) !== undefined) this.#output.changes.emit();
   }
 
   #currentConnection(): Connection {

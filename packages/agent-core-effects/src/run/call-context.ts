@@ -161,6 +161,6 @@ class Context implements ToolContext {
   #report(text: string): void {
     const { toolCallId } = this;
     if (!isAborted(this.#host) && !this.#late.isAborted)
-      this.#host.notify({ type: "tool-progress", toolCallId, text });
+      this.#host.notify({ type: "ToolCallProgress", toolCallId, text });
   }
 }

@@ -108,11 +108,11 @@ function* dispatchAnswer(
   { outcome, usage = {}, calledAt }: Answered,
 ): EffectProgram<void> {
   const { clock, parts, notify } = host;
-  for (const text of outcome.warnings ?? []) notify({ type: "llm-warning", text });
+  for (const text of outcome.warnings ?? []) notify({ type: "LlmWarning", text });
   const rung = ladderAt(state);
   const leftOut = rung === undefined ? undefined : rungText(rung);
-  if (leftOut !== undefined) notify({ type: "llm-warning", text: leftOut });
-  if (usage.estimated === true) notify({ type: "llm-warning", text: estimatedUsageText(usage) });
+  if (leftOut !== undefined) notify({ type: "LlmWarning", text: leftOut });
+  if (usage.estimated === true) notify({ type: "LlmWarning", text: estimatedUsageText(usage) });
   if (effect.purpose === "reflect")
     return void (yield* dispatch(assertLoggable(toReflectedInput(effect, outcome, usage, clock.now()))));
   const { files } = host;

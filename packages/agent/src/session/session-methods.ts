@@ -81,6 +81,7 @@ export function sessionMethods<Answer>(
     ...pauseMethods(parts),
     questions: () => [...questionsAt(machine.current()), ...subAgents.questions()],
     current: () => overlay.viewOf(machine.current()),
+    draft: () => overlay.draftAt(machine.current()),
     seq: machine.seq,
     subscribe: (listener) => output.changes.add(checkedListener(listener)),
     onEvent: (listener) => questions.listen(output.events, checkedListener(listener)),

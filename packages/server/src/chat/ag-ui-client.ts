@@ -1,6 +1,6 @@
 import { isSameJson } from "@moora/agent/internal";
 import * as z from "zod/mini";
-import type { AnswerDraft } from "../live/answer-draft.ts";
+import type { AnswerDraft } from "@moora/agent-webui-protocol";
 import { draftContents, messageContents, type AgUiContents, type AgUiMessage } from "./ag-ui-contents.ts";
 import { callsMessageId } from "./ag-ui-ids.ts";
 import { placeOf } from "./cut-answer.ts";

@@ -1,4 +1,4 @@
-import type { AnswerDraft } from "../live/answer-draft.ts";
+import type { AnswerDraft } from "@moora/agent-webui-protocol";
 import { callsMessageId } from "./ag-ui-ids.ts";
 import { reasoningId } from "./reasoning-id.ts";
 

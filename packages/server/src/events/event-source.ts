@@ -1,6 +1,6 @@
 import type { AgentEvent, LoggedInput } from "@moora/agent";
+import { ViewerChunks } from "@moora/agent/internal";
 import type { LiveSession } from "../sessions/live-session.ts";
-import { ChunkMaker } from "./chunks.ts";
 import { chunkFrame, inputFrame, type StreamFrame } from "./sse.ts";
 
 /** What an event source needs beside its session. */
@@ -31,7 +31,7 @@ interface WaitingFrame {
 export class EventSource {
   readonly #live: LiveSession;
   readonly #options: SourceOptions;
-  readonly #chunks = new ChunkMaker(() => this.#live.stream);
+  readonly #chunks = new ViewerChunks();
   #last: number;
   #logged: readonly LoggedInput[] = [];
   #nextLogged = 0;
@@ -177,14 +177,10 @@ export class EventSource {
     }
     if (this.#isBehind) return;
     this.#takesChunks = true;
-    const { stream } = this.#live;
-    const chunks = [
-      ...this.#chunks.begin(),
-      ...stream.questions.map((question) => this.#chunks.questionOf(question)),
-    ];
+    const { draft, questions } = this.#live.stream;
     // Not counted: a text that is longer than the buffer would fall behind again, without end.
-    for (const chunk of chunks)
-      if (chunk !== undefined) this.#waiting.push({ frame: chunkFrame(chunk), counted: 0 });
+    for (const chunk of this.#chunks.begin(draft, questions))
+      this.#waiting.push({ frame: chunkFrame(chunk), counted: 0 });
     if (this.#waiting.length > 0) this.#options.onAvailable();
   }
 }

@@ -1,21 +1,19 @@
-import type { AgentEvent, DurableSession, Question, SessionView } from "@moora/agent";
+import type { AgentEvent, DurableSession, Question } from "@moora/agent";
 import { callsAtWork, liveKeyOf } from "@moora/agent/internal";
-import { DraftKeeper, type AnswerDraft } from "./answer-draft.ts";
-import { LiveFeed } from "./live-feed.ts";
+import type { AnswerDraft } from "@moora/agent-webui-protocol";
+import { LiveFeed, ReceivedDraft } from "./live-feed.ts";
 import type { LiveHub } from "./live-hub.ts";
-import { ReceivedMessages } from "./received-messages.ts";
 
 /** What one session streams, whether this server or another one runs it. */
 export class LiveLink {
   readonly #hub: LiveHub | undefined;
   readonly #maxHeld: number;
-  readonly #drafts = new DraftKeeper();
   readonly #listeners = new Set<(event: AgentEvent<unknown>) => void>();
   /** The questions of sub-agents that were decided here, while another server runs the session: it may not have read the decision. */
   readonly #decided = new Set<string>();
   #session: DurableSession<unknown> | undefined;
   /** What the viewers have, also if the session is opened again meanwhile. */
-  #messages: ReceivedMessages | undefined;
+  #received: ReceivedDraft | undefined;
   #viewers = 0;
   #feed: LiveFeed | undefined;
   #stop: (() => void) | undefined;
@@ -33,14 +31,9 @@ export class LiveLink {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The text that is being streamed. */
-  get streaming(): SessionView["streaming"] {
-    return this.#feed === undefined ? (this.#session?.current().streaming ?? null) : this.#feed.streaming;
-  }
-
   /** What the model has written of its answer. */
   get draft(): AnswerDraft | undefined {
-    return this.#session && this.#drafts.draftAt(this.#session.current());
+    return this.#feed === undefined ? this.#session?.draft() : this.#feed.draft;
   }
 
   /** The open questions, with those of sub-agents that viewers are shown. */
@@ -69,19 +62,10 @@ export class LiveLink {
     this.close();
     this.#decided.clear();
     this.#session = session;
-    if (session.info().access === "run") this.#drafts.begin(session.current().streaming);
-    // Before all viewers, which read the draft when an event has made it grow.
-    const stops = [
-      session.onEvent((event) => this.#drafts.add(event)),
-      session.onInput(({ type }, state) => {
-        // Another owner has read all decisions.
-        if (type === "session-opened") this.#decided.clear();
-        this.#drafts.follow(state);
-      }),
-    ];
-    this.#stopListening = () => {
-      for (const stop of stops) stop();
-    };
+    this.#stopListening = session.onInput(({ type }) => {
+      // Another owner has read all decisions.
+      if (type === "session-opened") this.#decided.clear();
+    });
     this.#update();
   }
 
@@ -96,7 +80,7 @@ export class LiveLink {
       this.#viewers -= 1;
       if (this.#viewers > 0 || this.#feed === undefined) return;
       this.#closeFeed();
-      this.#messages = undefined;
+      this.#received = undefined;
     };
   }
 
@@ -117,19 +101,17 @@ export class LiveLink {
     if (hub === undefined || session === undefined || this.#stop !== undefined) return;
     const key = liveKeyOf(session.id, session.header.incarnation);
     if (session.info().access === "run") {
-      this.#messages = undefined;
-      this.#stop = hub.publish(key, session, () => this.draft);
+      this.#received = undefined;
+      this.#stop = hub.publish(key, session);
       return;
     }
     if (this.#viewers === 0) return;
     const emit = (event: AgentEvent<unknown>): void => {
-      this.#drafts.add(event);
       for (const listener of this.#listeners) listener(event);
     };
     const ask = (): void => hub.ask(key);
-    if (this.#messages === undefined) this.#drafts.begin(null);
-    this.#messages ??= new ReceivedMessages({ emit, ask });
-    this.#feed = new LiveFeed(session, { key, maxHeld: this.#maxHeld, messages: this.#messages, emit, ask });
+    const received = (this.#received ??= new ReceivedDraft());
+    this.#feed = new LiveFeed(session, { key, maxHeld: this.#maxHeld, received, emit, ask });
     this.#stop = hub.follow(key, this.#feed);
   }
 }
