@@ -1,5 +1,5 @@
 import type { Clock } from "@moora/agent-core-effects";
-import type { AnswerDraft, ChunkEvent } from "@moora/agent-webui-protocol";
+import type { AnswerDraft } from "@moora/agent-webui-protocol";
 import type { AgentEvent, Question } from "../agent-event.ts";
 import type { LiveChunk, LiveText, ViewedSession } from "./live-texts.ts";
 import type { StreamedSession } from "./streamed-session.ts";
@@ -27,7 +27,7 @@ export class LivePublisher {
   readonly #feed = crypto.randomUUID();
   /** When the interest of each server ends, in milliseconds since 1970. */
   readonly #servers = new Map<string, number>();
-  readonly #chunks = new ViewerChunks();
+  readonly #chunks = new ViewerChunks(true);
   #pending: LiveChunk[] = [];
   #seq = 0;
   #detach: (() => void) | undefined;
@@ -94,7 +94,7 @@ export class LivePublisher {
     if (chunk === undefined) return;
     const last = this.#pending.at(-1);
     const joined = last && joinedText(last, chunk);
-    if (joined === undefined) this.#pending.push(withResult(chunk, event));
+    if (joined === undefined) this.#pending.push(chunk);
     else this.#pending[this.#pending.length - 1] = joined;
     if (this.#cancelPace === undefined) this.#flushInPace();
   }
@@ -129,20 +129,14 @@ export class LivePublisher {
 }
 
 /** Two pieces of one text as one; undefined for others. */
-function joinedText(one: LiveChunk, other: ChunkEvent): LiveChunk | undefined {
+function joinedText(one: LiveChunk, other: LiveChunk): LiveChunk | undefined {
   if (one.type !== "text" || other.type !== "text") return undefined;
   const isOneText = one.messageId === other.messageId && one.part === other.part;
   return isOneText ? { ...one, text: one.text + other.text } : undefined;
 }
 
-/** The chunk that closes a question, with the result of its call if the event has it. */
-function withResult(chunk: ChunkEvent, event: AgentEvent<unknown>): LiveChunk {
-  const ended = event.type === "SubAgentEvent" && event.event.type === "ToolCallFinished" ? event.event : undefined;
-  return chunk.type === "question-closed" && ended !== undefined ? { ...chunk, result: ended.result } : chunk;
-}
-
 /** A chunk whose text is not too long for one text of the channel. */
-function splitChunk(chunk: ChunkEvent): readonly ChunkEvent[] {
+function splitChunk(chunk: LiveChunk): readonly LiveChunk[] {
   if (!("offset" in chunk) || chunk.text.length <= maxPieceLength) return [chunk];
   const count = Math.ceil(chunk.text.length / maxPieceLength);
   return Array.from({ length: count }, (_, index) => {
@@ -156,8 +150,8 @@ function splitChunk(chunk: ChunkEvent): readonly ChunkEvent[] {
 }
 
 /** Chunks in lists that are not too long for one text of the channel; at least one list. */
-function batchesOf(chunks: readonly ChunkEvent[]): readonly (readonly ChunkEvent[])[] {
-  const batches: ChunkEvent[][] = [[]];
+function batchesOf(chunks: readonly LiveChunk[]): readonly (readonly LiveChunk[])[] {
+  const batches: LiveChunk[][] = [[]];
   let length = 0;
   for (const chunk of chunks) {
     const added = "text" in chunk ? chunk.text.length : 0;
