@@ -40,17 +40,17 @@ export const chunkEventSchema = z.discriminatedUnion("type", [
     about: z.enum(["approval", "outcome", "answer"]),
     name: z.string(),
     /** The arguments of the call, what its tool asks, and when the question expires, in milliseconds since 1970. */
-    parameters: z.exactOptional(z.unknown()),
+    parameters: z.unknown(),
     question: optionalText,
     /** The JSON text of the JSON Schema of the answer. */
     answerSchema: optionalText,
     /** How much harm the call can do, and why a person is asked. */
     risk: z.exactOptional(z.enum(["low", "medium", "high", "critical"])),
-    reason: z.exactOptional(z.enum(["policy", "risk", "predicate", "tool", "question", "interrupted"])),
-    due: z.exactOptional(z.nullable(z.number())),
+    reason: z.enum(["policy", "risk", "predicate", "tool", "question", "interrupted"]),
+    due: z.nullable(z.number()),
     /** How often the question was shown again, and whether it was passed on to other reviewers. */
-    reminder: z.exactOptional(count),
-    escalated: z.exactOptional(z.boolean()),
+    reminder: count,
+    escalated: z.boolean(),
   }),
   /** A question of a sub-agent that this stream has shown is no longer open. */
   z.object({ type: z.literal("question-closed"), path: z.array(z.string()), toolCallId: z.string() }),

@@ -134,7 +134,9 @@ export function draftToPieces({ messageId, parts }: Omit<AnswerDraft, "length">)
     if (part.kind === "call") {
       const { toolCallId, name } = part;
       const call = { type: "LlmToolCall", messageId, toolCallId, name } as const;
-      return text === "" ? [call] : [call, { type: "LlmToolCallDelta", messageId, toolCallId, text, offset: 0 }];
+      return text === ""
+        ? [call]
+        : [call, { type: "LlmToolCallDelta", messageId, toolCallId, text, offset: 0 }];
     }
     const type = part.kind === "text" ? "LlmToken" : "LlmReasoning";
     const offset = offsets[part.kind];

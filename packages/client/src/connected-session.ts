@@ -7,7 +7,13 @@ import {
   type Recipe,
   type SessionView,
 } from "@moora/agent";
-import { checkedListener, questionEvent, questionsAt, SessionOutput, ShownQuestions } from "@moora/agent/internal";
+import {
+  checkedListener,
+  questionEvent,
+  questionsAt,
+  SessionOutput,
+  ShownQuestions,
+} from "@moora/agent/internal";
 import { chunkToProgress, type ChunkEvent, type SubAgentQuestion } from "@moora/agent-webui-protocol";
 import { checkIsKnown } from "./check-is-known.ts";
 import { ClientError, closedError } from "./client-error.ts";
@@ -183,7 +189,7 @@ export class ConnectedSession<Answer, Data> {
     if (this.#outbox.folded(input.type === "user-message-received" ? input.messageId : undefined))
       this.#connection = undefined;
     this.#output.published({ input }, next, seq);
-    this.#posts.recorded(seq, input);
+    this.#posts.follow();
   }
 
   #takeChunk(chunk: ChunkEvent): void {

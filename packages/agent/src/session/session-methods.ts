@@ -21,6 +21,7 @@ import {
 } from "./session-arguments.ts";
 import type { SessionOutput } from "./session-output.ts";
 import { InputRefused, type Receipt, type Session } from "./session.ts";
+import type { StreamingOverlay } from "./streaming.ts";
 import type { SubAgents } from "./sub-agents.ts";
 
 /** The parts of a session that its methods use. */
@@ -80,9 +81,7 @@ export function sessionMethods<Answer>(
     cancel,
     ...pauseMethods(parts),
     questions: () => [...questionsAt(machine.current()), ...subAgents.questions()],
-    current: () => overlay.viewOf(machine.current()),
-    draft: () => overlay.draftAt(machine.current()),
-    seq: machine.seq,
+    ...viewMethods(overlay, machine),
     subscribe: (listener) => output.changes.add(checkedListener(listener)),
     onEvent: (listener) => questions.listen(output.events, checkedListener(listener)),
     onInput: (listener) => output.inputs.add(checkedListener(listener)),
@@ -97,6 +96,13 @@ export function sessionMethods<Answer>(
   };
   return { session, ask: messages.ask };
 }
+
+/** What a session shows now. */
+const viewMethods = (overlay: StreamingOverlay, { current, seq }: Pick<AgentMachine, "current" | "seq">): Pick<Session, "current" | "draft" | "seq"> => ({
+  current: () => overlay.viewOf(current()),
+  draft: () => overlay.draftAt(current()),
+  seq,
+});
 
 type Binder = (state: AgentState) => unknown;
 

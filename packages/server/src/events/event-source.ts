@@ -43,19 +43,20 @@ export class EventSource {
   #isBehind = true;
   /** Whether chunks are kept: only after the log was read, and the text before them is known. */
   #takesChunks = false;
-  #detach: () => void = () => undefined;
   readonly #stopListening: () => void;
 
   constructor(live: LiveSession, options: SourceOptions) {
     this.#live = live;
     this.#options = options;
     this.#last = options.after;
-    this.#stopListening = live.onReplaced(() => {
-      this.#attach();
-      this.#fallBehind();
-      options.onAvailable();
+    this.#stopListening = live.listen({
+      onInput: (input, _state, seq) => this.#push(inputFrame(seq, input)),
+      onEvent: (event) => this.#event(event),
+      onReplaced: () => {
+        this.#fallBehind();
+        options.onAvailable();
+      },
     });
-    this.#attach();
   }
 
   /** Whether `next` has an event, or has to read the log to know. */
@@ -80,27 +81,13 @@ export class EventSource {
 
   close(): void {
     this.#stopListening();
-    this.#detach();
     this.#logged = [];
     this.#waiting = [];
   }
 
-  #attach(): void {
-    this.#detach();
-    const { session, stream } = this.#live;
-    const pushChunk = (event: AgentEvent<unknown>): void => {
-      if (!this.#takesChunks) return;
-      const chunk = this.#chunks.chunkOf(event);
-      if (chunk !== undefined) this.#push(chunkFrame(chunk));
-    };
-    const stops = [
-      session.onInput((input, _state, seq) => this.#push(inputFrame(seq, input))),
-      session.onEvent(pushChunk),
-      stream.onEvent(pushChunk),
-    ];
-    this.#detach = () => {
-      for (const stop of stops) stop();
-    };
+  #event(event: AgentEvent<unknown>): void {
+    const chunk = this.#takesChunks ? this.#chunks.chunkOf(event) : undefined;
+    if (chunk !== undefined) this.#push(chunkFrame(chunk));
   }
 
   #push(frame: StreamFrame): void {

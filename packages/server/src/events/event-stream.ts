@@ -64,7 +64,7 @@ class SessionStream implements TextSource {
     const end = (): void => this.#paced.end();
     const lifetimeMs = streamLifetimeMs * (1 - lifetimeSpread * Math.random());
     const cancelLifetime = clock.after(lifetimeMs, end, { keepsAlive: false });
-    this.#stops = [live.onEnded(end), cancelLifetime, () => hold.release()];
+    this.#stops = [live.listen({ onEnded: end }), cancelLifetime, () => hold.release()];
     // Last: it ends the stream at once if its client has left.
     hold.endsBy(end);
   }

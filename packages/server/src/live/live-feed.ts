@@ -198,7 +198,11 @@ export class LiveFeed {
     this.#options.emit(questionEvent(question, (decision, by) => session.decide(question, decision, by)));
   }
 
-  #closeQuestion({ path, toolCallId, result }: Omit<Extract<LiveChunk, { type: "question-closed" }>, "type">): void {
+  #closeQuestion({
+    path,
+    toolCallId,
+    result,
+  }: Omit<Extract<LiveChunk, { type: "question-closed" }>, "type">): void {
     const name = this.#questions.close({ path, toolCallId })?.name ?? "";
     const event =
       result === undefined
