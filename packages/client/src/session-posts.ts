@@ -106,7 +106,9 @@ export class SessionPosts<Answer> {
     if (typeof recipe !== "function")
       throw new InputRefused({ code: "wrong-shape", path: "recipe", message: "must be a function." });
     const until = (isReached: () => boolean): Promise<void> => this.#waits.until(isReached);
-    return await this.#waits.caughtUp(await this.#host.outbox.add(dataPost(recipe, { ...this.#host, until })));
+    return await this.#waits.caughtUp(
+      await this.#host.outbox.add(dataPost(recipe, { ...this.#host, until })),
+    );
   };
 
   readonly cancel = async (reason?: string): Promise<Receipt> =>

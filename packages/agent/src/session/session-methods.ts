@@ -98,7 +98,10 @@ export function sessionMethods<Answer>(
 }
 
 /** What a session shows now. */
-const viewMethods = (overlay: StreamingOverlay, { current, seq }: Pick<AgentMachine, "current" | "seq">): Pick<Session, "current" | "draft" | "seq"> => ({
+const viewMethods = (
+  overlay: StreamingOverlay,
+  { current, seq }: Pick<AgentMachine, "current" | "seq">,
+): Pick<Session, "current" | "draft" | "seq"> => ({
   current: () => overlay.viewOf(current()),
   draft: () => overlay.draftAt(current()),
   seq,
