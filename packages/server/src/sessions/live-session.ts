@@ -226,7 +226,7 @@ export class LiveSession {
   #awaitReopening(session: DurableSession<unknown>): void {
     const mayTakeOver = !this.#isOfSubAgent && this.#context.log.owner === undefined;
     const reopen = (): void => void this.#reopen();
-    if (this.#rests) this.#cancelPoll = whenDue(this.#context.clock, session, reopen);
+    if (this.#rests) this.#cancelPoll = whenDue(this.#context, session, reopen);
     else if (session.info().access === "post" && mayTakeOver)
       this.#cancelPoll = whenLeft(this.#context, this.ref.id, reopen);
   }
