@@ -1,13 +1,14 @@
 export type { Immutable, Json } from "./immutable.ts";
 export { chatMessageSchema, chatPartSchema, chatViewSchema } from "./chat-view.ts";
 export type { ChatMessage, ChatPart, ChatView } from "./chat-view.ts";
-export { chunkEventSchema, chunkToProgress, isProgress, progressToChunk } from "./chunk-event.ts";
+export { chunkEventSchema } from "./chunk-event.ts";
 export type { ChunkEvent } from "./chunk-event.ts";
 export { Draft, draftToPieces } from "./draft.ts";
 export type { AnswerDraft, DraftPart } from "./draft.ts";
 export { agentAttachmentSchema, agentMessageSchema, agentMessageStatusSchema } from "./message.ts";
 export type { AgentAttachment, AgentMessage, AgentMessageStatus } from "./message.ts";
 export type { Piece, Progress, TextPiece } from "./piece.ts";
+export { chunkToProgress, isProgress, progressToChunk } from "./progress-chunk.ts";
 export { messageIdToPostId, postIdOf, postIdToMessageId } from "./post-ids.ts";
 export type { PostIdentity } from "./post-ids.ts";
 export {
