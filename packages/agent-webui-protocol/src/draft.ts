@@ -34,6 +34,8 @@ export class Draft implements AnswerDraft {
   #parts: GrowingPart[] = [];
   #text = "";
   #reasoningLength = 0;
+  /** Of arguments, and one for each call. */
+  #callsLength = 0;
   #calls = new Map<string, Growing>();
 
   /** "" before the first piece. */
@@ -51,8 +53,7 @@ export class Draft implements AnswerDraft {
   }
 
   get length(): number {
-    const inCalls = this.#calls.values().reduce((sum, { length }) => sum + length + 1, 0);
-    return this.#text.length + this.#reasoningLength + inCalls;
+    return this.#text.length + this.#reasoningLength + this.#callsLength;
   }
 
   /** Adds a piece; the first one of another attempt begins anew. Returns what is new of it; undefined for nothing, and after a gap. */
@@ -83,6 +84,7 @@ export class Draft implements AnswerDraft {
     this.#parts = [];
     this.#text = "";
     this.#reasoningLength = 0;
+    this.#callsLength = 0;
     this.#calls = new Map();
   }
 
@@ -105,6 +107,7 @@ export class Draft implements AnswerDraft {
     if (toolCallId === undefined) return piece;
     if (this.#calls.has(toolCallId)) return undefined;
     const pieces: string[] = [];
+    this.#callsLength += 1;
     this.#calls.set(toolCallId, { pieces, length: 0 });
     this.#parts.push({ kind: "call", toolCallId, name, pieces });
     return piece;
@@ -118,6 +121,7 @@ export class Draft implements AnswerDraft {
     if (text === "") return undefined;
     call.pieces.push(text);
     call.length += text.length;
+    this.#callsLength += text.length;
     return { ...piece, text, offset };
   }
 }
@@ -143,4 +147,29 @@ export function draftToPieces({ messageId, parts }: Omit<AnswerDraft, "length">)
     offsets[part.kind] += text.length;
     return [{ type, messageId, ...(part.part === undefined ? {} : { part: part.part }), text, offset }];
   });
+}
+
+/** What a piece of a text, of reasoning or of arguments has, also as a chunk. */
+interface Continued {
+  readonly type: string;
+  readonly messageId: string;
+  readonly part?: number;
+  readonly toolCallId?: string;
+  readonly text: string;
+  readonly offset: number;
+}
+
+const isContinued = (value: object): value is Continued => "offset" in value;
+
+/** Two pieces as one, if the second continues the first; undefined for others. Takes events and chunks. */
+export function joinPieces<Each extends object>(one: Each, other: Each): Each | undefined {
+  if (!isContinued(one) || !isContinued(other)) return undefined;
+  const { type, messageId, part, toolCallId, offset } = other;
+  const isNext =
+    one.type === type &&
+    one.messageId === messageId &&
+    one.part === part &&
+    one.toolCallId === toolCallId &&
+    one.offset + one.text.length === offset;
+  return isNext ? { ...one, text: one.text + other.text } : undefined;
 }

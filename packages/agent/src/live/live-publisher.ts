@@ -1,5 +1,5 @@
 import type { Clock } from "@moora/agent-core-effects";
-import type { AnswerDraft } from "@moora/agent-webui-protocol";
+import { joinPieces, type AnswerDraft } from "@moora/agent-webui-protocol";
 import type { AgentEvent, Question } from "../agent-event.ts";
 import type { LiveChunk, LiveText, ViewedSession } from "./live-texts.ts";
 import type { StreamedSession } from "./streamed-session.ts";
@@ -93,7 +93,7 @@ export class LivePublisher {
     const chunk = this.#chunks.chunkOf(event);
     if (chunk === undefined) return;
     const last = this.#pending.at(-1);
-    const joined = last && joinedText(last, chunk);
+    const joined = last && joinPieces(last, chunk);
     if (joined === undefined) this.#pending.push(chunk);
     else this.#pending[this.#pending.length - 1] = joined;
     if (this.#cancelPace === undefined) this.#flushInPace();
@@ -126,13 +126,6 @@ export class LivePublisher {
   #head(): { readonly session: string; readonly feed: string; readonly seq: number } {
     return { session: this.#options.key, feed: this.#feed, seq: this.#seq };
   }
-}
-
-/** Two pieces of one text as one; undefined for others. */
-function joinedText(one: LiveChunk, other: LiveChunk): LiveChunk | undefined {
-  if (one.type !== "text" || other.type !== "text") return undefined;
-  const isOneText = one.messageId === other.messageId && one.part === other.part;
-  return isOneText ? { ...one, text: one.text + other.text } : undefined;
 }
 
 /** A chunk whose text is not too long for one text of the channel. */
