@@ -1,5 +1,6 @@
 import { AgentError } from "@moora/agent-core-effects";
 import type { AgentConfigChange, AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import { frozenState } from "@moora/agent-core-state-machine/internal";
 import type { Agent } from "../define-agent.ts";
 import { memberAt } from "../team/member-at.ts";
 import { changeCopy, checkedConfigChange } from "../validate-config.ts";
@@ -69,7 +70,7 @@ export function sessionMethods<Answer>(
     },
     send: messages.send,
     dispatch: async (value) => {
-      if (isBinder(value)) return await outside.dispatchLate((state) => lateInput(value, state));
+      if (isBinder(value)) return await outside.dispatchLate((state) => lateInput(value, frozenState(state)));
       const input = parseOrRefuse(value);
       checkAccess(input);
       return await (input.type === "tool-call-decided" ? decisions.dispatch(input) : outside.dispatch(input));
@@ -84,7 +85,7 @@ export function sessionMethods<Answer>(
     ...viewMethods(overlay, machine),
     subscribe: (listener) => output.changes.add(checkedListener(listener)),
     onEvent: (listener) => questions.listen(output.events, checkedListener(listener)),
-    onInput: (listener) => output.inputs.add(checkedListener(listener)),
+    onInput: (listener) => output.inputs.add(ofFrozenStates(checkedListener(listener))),
     onError: (listener) => output.errors.listen(checkedListener(listener)),
     trace: () => runs.trace(),
     async settled() {
@@ -102,10 +103,15 @@ const viewMethods = (
   overlay: StreamingOverlay,
   { current, seq }: Pick<AgentMachine, "current" | "seq">,
 ): Pick<Session, "current" | "draft" | "seq"> => ({
-  current: () => overlay.viewOf(current()),
+  current: () => overlay.viewOf(frozenState(current())),
   draft: () => overlay.draftAt(current()),
   seq,
 });
+
+const ofFrozenStates =
+  (listener: Parameters<Session["onInput"]>[0]): typeof listener =>
+  (input, state, seq) =>
+    listener(input, frozenState(state), seq);
 
 type Binder = (state: AgentState) => unknown;
 
