@@ -6,7 +6,8 @@ type QuestionChunk = Extract<ChunkEvent, { type: "question" }>;
 export type SubAgentQuestion = Omit<QuestionChunk, "type">;
 
 /** The question of a chunk. */
-export function chunkToQuestion({ type: _, ...question }: QuestionChunk): SubAgentQuestion {
+export function chunkToQuestion(chunk: QuestionChunk): SubAgentQuestion {
+  const { type: _, ...question } = chunk;
   return question;
 }
 
