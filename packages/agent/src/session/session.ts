@@ -43,8 +43,9 @@ export type SessionView<Data = unknown> = Omit<AgentState, "data"> & {
 /**
  * A conversation with an agent. Methods are bound and can be passed as callbacks. An invalid argument results in
  * `InputRefused`: methods that return a promise reject, all others throw. The run of `ask` rejects with an `AgentError`
- * whose reason is `InputRefused`. `Tools` is the union of the types of the agent's tools, `Asked` that of its questions: these
- * have the names and arguments of the tools, and `decide` takes the decisions that fit them.
+ * whose reason is `InputRefused`; where other methods reject with a `SessionError`, its kind is `Conflict` and its reason that
+ * code. `Tools` is the union of the types of the agent's tools, `Asked` that of its questions: these have the names and
+ * arguments of the tools, and `decide` takes the decisions that fit them.
  */
 export interface Session<
   Answer = string,
