@@ -187,7 +187,8 @@ export class AgentMachine {
     const continued = withStarts(after, starts);
     if (continued === undefined) return undefined;
     const { step: next, begun } = continued;
-    if (begun.length === starts.length) return { input, after: next };
+    // An intent marks work as started, which is wanted before and after that.
+    if (begun.length === starts.length) return { input, after: next, wantsSame: true };
     const refused = intents.filter((_, index) => begun.every((start) => start !== starts[index]));
     return { input: cause.begun(begun), after: next, refused };
   }
