@@ -150,7 +150,7 @@ describe.each([
     ]) {
       expect(refused.code).toBe(5);
       expect(refused.err).toContain(
-        'The other log has a session "twin", or is the same log. Remove that one, or',
+        'The other log has a session "twin", or is the same log. Compare the two, and',
       );
       expect(refused.err).not.toContain("--to");
     }
