@@ -220,6 +220,7 @@ const optionRows = {
   "copy-lost": {
     help: "Move a session again whose copy is lost. Its original stays closed until it is removed.",
   },
+  "keep-open": { help: "Keep sessions with work in progress, such as an open question." },
   "dry-run": { help: "Change nothing; print what would be pruned." },
   all: { help: "Show every difference of the two states." },
   context: {

@@ -6,7 +6,6 @@ import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
 import type { Command, CommandCall } from "./command.ts";
 import { commands } from "./commands.ts";
 import { commandHelp, overview } from "./help.ts";
-import { isOptionName } from "./options.ts";
 import { parseCommandLine, type CommandLine } from "./parse-command-line.ts";
 import { Screen } from "./terminal/screen.ts";
 import { secretPaths } from "./secret-paths.ts";
@@ -16,7 +15,9 @@ import { UsageError } from "./usage-error.ts";
 /** The whole command line: parses the arguments, runs the command, and returns the exit code. */
 export async function runCli(args: readonly string[], host: CliHost): Promise<ExitCode> {
   try {
-    return await dispatch(parseCommandLine(args), host);
+    const optionsOf = (name: string): Command["options"] | undefined =>
+      commands.find((command) => command.name === name)?.options;
+    return await dispatch(parseCommandLine(args, optionsOf), host);
   } catch (error) {
     const [exitCode, message] = errorToExit(error);
     new Screen(host, environmentSecrets(host.env)).line(`moora: ${message}`);
@@ -33,10 +34,9 @@ function errorToExit(error: unknown): readonly [ExitCode, string] {
 
 async function dispatch({ args, options }: CommandLine, host: CliHost): Promise<ExitCode> {
   const [name, ...rest] = args;
-  const given = Object.keys(options).filter(isOptionName);
   if (options.version === true) return print(host, manifest.version);
   if (name === undefined) {
-    if (options.help === true || given.length === 0) return print(host, overview(commands));
+    if (options.help === true || Object.keys(options).length === 0) return print(host, overview(commands));
     throw new UsageError("Missing command.", "Run: moora help");
   }
   const [asked] = rest;
@@ -44,10 +44,7 @@ async function dispatch({ args, options }: CommandLine, host: CliHost): Promise<
     return print(host, asked === undefined ? overview(commands) : await commandHelp(commandNamed(asked)));
   const command = commandNamed(name);
   if (options.help === true) return print(host, await commandHelp(command));
-  const unknown = given.find((option) => !command.options.includes(option));
-  if (unknown === undefined) return await runWithoutSecrets(command, { args: rest, options }, host);
-  const hint = `Run: moora help ${command.name}`;
-  throw new UsageError(`"moora ${command.name}" does not take the option --${unknown}.`, hint);
+  return await runWithoutSecrets(command, { args: rest, options }, host);
 }
 
 /** Runs a command. Until it ends, no file tool can read its log or secrets, including tools from user modules. */

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { systemClock } from "@moora/agent";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { calls, FakeProvider, says } from "./fake-provider.ts";
@@ -162,6 +163,79 @@ describe("a question in a run without a terminal", () => {
     await host.stderr.showsPrompt("Allow it? [y]es, [n]o, [a]lways, [e]dit: ");
     host.stdin.write("\u0004");
     expect(await code).toBe(7);
+  });
+});
+
+describe("a run of a paused session without a terminal", () => {
+  beforeEach(async () => {
+    await cli("run", "what is 2+2?", "--session", "ada");
+    expect((await cli("pause", "ada", "--reason", "Not now.")).code).toBe(0);
+  });
+
+  it("ends with 7 and names the command that resumes the session, and the run continues after it", async () => {
+    const paused = await cli("run", "what is 3+3?", "--session", "ada");
+    expect(paused).toMatchObject({ code: 7, out: "" });
+    const asked =
+      "The session is paused (Not now.). To continue it: moora resume ada\n" +
+      "Waiting to be resumed. Use the command above, then resume with\n  moora run --session ada\n";
+    expect(paused.err).toContain(asked);
+    const again = await cli("run", "--session", "ada");
+    expect([again.code, again.err]).toEqual([7, expect.stringContaining(asked)]);
+    expect((await cli("resume", "ada")).code).toBe(0);
+    expect(await cli("run", "--session", "ada")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("= 6"),
+    });
+  });
+
+  it("is the same in JSON", async () => {
+    const { code, out } = await cli("run", "what is 3+3?", "--session", "ada", "--json");
+    expect(code).toBe(7);
+    expect(JSON.parse(out.trim().split("\n").at(-1) ?? "")).toMatchObject({
+      type: "Result",
+      ok: false,
+      questions: [],
+      pause: { reason: "Not now.", command: "moora resume ada" },
+      resume: "moora run --session ada",
+    });
+  });
+
+  it("ends a piped chat as well", async () => {
+    const host = new TestHost({ cwd: place.path });
+    expect(await host.run(["chat", "--session", "ada"], "what is 3+3?\nnot sent\n")).toBe(7);
+    expect((await cli("log", "ada")).out).not.toContain("not sent");
+  });
+
+  it("names the open questions as well", async () => {
+    await using provider = await FakeProvider.start(pays);
+    const options = ["--session", "bob", "--tools", module, ...provider.options];
+    expect((await cli("run", "pay", ...options)).code).toBe(7);
+    expect((await cli("pause", "bob")).code).toBe(0);
+    const { code, err } = await cli("run", ...options);
+    expect(code).toBe(7);
+    expect(err).toContain("  moora approve bob call_1\n");
+    expect(err).toContain(
+      "The session is paused. To continue it: moora resume bob\nWaiting for a decision. ",
+    );
+  });
+});
+
+describe("an old session with an open question", () => {
+  it("is pruned, unless --keep-open keeps it", async () => {
+    await using provider = await FakeProvider.start(pays);
+    expect((await cli("run", "pay", "--session", "ada", "--tools", module, ...provider.options)).code).toBe(
+      7,
+    );
+    await cli("run", "what is 2+2?", "--session", "bob");
+    const later = async (...args: readonly string[]) => {
+      const host = new TestHost({ cwd: place.path });
+      host.clock = { ...systemClock, now: () => systemClock.now() + 86_400_000 };
+      expect(await host.run(["prune", "--older-than", "1h", ...args])).toBe(0);
+      return host.stdout.text;
+    };
+    expect(await later("--dry-run")).toBe("ada  would be removed\nbob  would be removed\n");
+    expect(await later("--keep-open")).toBe("bob  removed\nada  kept: open\n");
+    expect((await cli("show", "ada")).code).toBe(0);
   });
 });
 

@@ -1,4 +1,5 @@
-import { pruneSessions, type PruneReport } from "@moora/agent";
+import { pruneSessions, stateAt, type PruneOptions, type PruneReport } from "@moora/agent";
+import { isLoopRunning } from "@moora/agent-core-state-machine";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { ageHint } from "../options.ts";
@@ -11,7 +12,7 @@ export const pruneCommand: Command = sessionCommand({
   name: "prune",
   usage: "",
   summary: "Remove sessions that have not changed for a time, or archive them.",
-  options: ["older-than", "archive", "dry-run"],
+  options: ["older-than", "archive", "keep-open", "dry-run"],
   optionHelp: {
     archive: "Move the sessions to this log: FILE.db, a folder, postgres://... Default: remove them.",
   },
@@ -21,7 +22,13 @@ export const pruneCommand: Command = sessionCommand({
     if (age === undefined) throw new UsageError("Missing --older-than.", ageHint);
     const before = host.clock.now() - age;
     const dryRun = options["dry-run"] === true;
-    const common = { before, dryRun, clock: host.clock };
+    const isOpen = async (id: string): Promise<boolean> => isLoopRunning((await stateAt(log, id)).state);
+    const common: Common = {
+      before,
+      dryRun,
+      clock: host.clock,
+      keep: async ({ id }) => options["keep-open"] === true && (await isOpen(id)),
+    };
     const report =
       options.archive !== undefined ? await toArchive(call, common) : await pruneSessions(log, common);
     print({ ...report, dryRun }, textOf(call, report));
@@ -29,7 +36,7 @@ export const pruneCommand: Command = sessionCommand({
   },
 });
 
-type Common = Pick<Parameters<typeof pruneSessions>[1], "before" | "dryRun" | "clock">;
+type Common = Omit<PruneOptions, "archive">;
 
 async function toArchive(call: SessionCall, common: Common): ReturnType<typeof pruneSessions> {
   await using archive = await openArchive(call, { creates: common.dryRun !== true });
@@ -42,7 +49,7 @@ function textOf({ options }: SessionCall, { pruned, kept, incomplete }: PruneRep
   const lines = [
     ...incomplete.map((id) => `${id}  ${would}removed: it was never completed`),
     ...pruned.map((id) => `${id}  ${would}${done}`),
-    ...kept.map(({ id, reason }) => `${id}  kept: ${reason}`),
+    ...kept.map(({ id, reason }) => `${id}  kept: ${reason === "kept" ? "open" : reason}`),
   ];
   return lines.length === 0 ? "Nothing to prune." : lines.join("\n");
 }

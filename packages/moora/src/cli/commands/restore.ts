@@ -5,7 +5,8 @@ import type { Command } from "../command.ts";
 import { openArchive } from "../session/archive-target.ts";
 import { withCopyLostHint } from "../session/closed-session.ts";
 import { moveOptionsOf } from "../session/move-options.ts";
-import { sessionCommand } from "../session/session-call.ts";
+import { sessionCommand, type SessionCall } from "../session/session-call.ts";
+import { shellCommand } from "../shell-command.ts";
 
 /** Moves a session back from the archive. */
 export const restoreCommand: Command = sessionCommand({
@@ -20,7 +21,7 @@ export const restoreCommand: Command = sessionCommand({
     const moved = await moveSession(archive.log, id, log, moveOptionsOf(call)).catch(
       async (error: unknown) => {
         if (error instanceof SessionError && error.code === "SessionUnknown")
-          throw new CliFailure(exitCodes.missing, `Session "${id}" not found in ${archive.target.shown}.`);
+          throw await notArchivedError(call, archive.target.shown);
         throw await withCopyLostHint(error, { ...call, log: archive.log }, "restore");
       },
     );
@@ -28,3 +29,17 @@ export const restoreCommand: Command = sessionCommand({
     return exitCodes.answered;
   },
 });
+
+/** Where to look for a session that is not in the archive. */
+async function notArchivedError(
+  { log, id, target, options }: SessionCall,
+  archive: string,
+): Promise<CliFailure> {
+  const isHere = (await log.open(id)) !== undefined;
+  const lines = [
+    `Session "${id}" not found in ${archive}.${isHere ? ` It is in ${target.shown}.` : ""}`,
+    `To list the archive: ${shellCommand(["sessions", "--log", archive])}`,
+    ...(options.archive === undefined ? ["For another archive: --archive WHERE"] : []),
+  ];
+  return new CliFailure(exitCodes.missing, lines.join("\n"));
+}

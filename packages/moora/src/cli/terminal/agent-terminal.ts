@@ -18,7 +18,7 @@ import { plannerNotice } from "../providers.ts";
 import { Interrupts } from "./interrupts.ts";
 import { QuestionPrompt } from "../questions/question-prompt.ts";
 import { RunQuestions } from "../questions/run-questions.ts";
-import type { RunView } from "./run-view.ts";
+import { pauseText, type Pause, type RunView } from "./run-view.ts";
 import { Screen } from "./screen.ts";
 import { environmentSecrets } from "../secrets.ts";
 import { logTargetOf, logSecrets } from "../session/session-call.ts";
@@ -150,7 +150,9 @@ export class AgentTerminal {
   async #showUntilEnd(begin: () => AgentRun<unknown>): Promise<ExitCode> {
     this.#isWorking = true;
     const run = begin();
-    this.#showPause();
+    const pause = this.#pause();
+    if (pause !== undefined && this.#questions.canAsk)
+      this.screen.line(pauseText(pause, ", in another terminal"));
     const cancel = (): void => run.cancel("The user pressed Ctrl-C.");
     try {
       return await this.#interrupts.during(cancel, () => this.#showRun(run, cancel));
@@ -159,24 +161,22 @@ export class AgentTerminal {
     }
   }
 
-  /** A paused session starts no work: without this the command would wait in silence. */
-  #showPause(): void {
+  /** The pause of the session, which starts no work before a person resumes it. */
+  #pause(): Pause | undefined {
     const { paused } = this.session.current();
     const { hints } = this.cliSession;
-    if (paused === undefined || paused === null || hints === undefined) return;
-    const reason = paused.reason === undefined ? "" : ` (${oneLine(paused.reason)})`;
-    this.screen.line(
-      `The session is paused${reason}. To continue it, in another terminal: ${hints.command("resume", this.session.id)}`,
-    );
+    if (!paused || hints === undefined) return undefined;
+    return { ...paused, command: hints.command("resume", this.session.id) };
   }
 
-  /** Shows a run to its end, or until it waits only for decisions that cannot be made here. */
+  /** Shows a run to its end, or until it waits only for people who are not here. */
   async #showRun(run: AgentRun<unknown>, cancel: () => void): Promise<ExitCode> {
     const over = new AbortController();
     const ask = (question: Question): void => this.#questions.ask(question, over.signal, cancel);
     const leftOpen = this.#questions.leftOpen();
     try {
       for (const question of this.session.questions()) ask(question);
+      this.#questions.check();
       const end = await Promise.race([this.#showEvents(run, ask, over.signal), leftOpen]);
       if (end === "left-open") return this.#showWaiting();
       this.#view.showResult(await run);
@@ -205,7 +205,7 @@ export class AgentTerminal {
     return "ended";
   }
 
-  /** Shows the questions that are open, with the commands that settle them. */
+  /** Shows the questions that are open and the pause, with the commands that settle them. */
   #showWaiting(): ExitCode {
     const { hints } = this.cliSession;
     if (hints === undefined) return exitCodes.failed;
@@ -213,7 +213,8 @@ export class AgentTerminal {
       .questions()
       .filter(({ path }) => path === undefined)
       .map((question) => ({ question, commands: hints.decisionCommands(this.session.id, question) }));
-    this.#view.showWaiting(questions, hints.runCommand("run", "--session", this.session.id));
+    const resume = hints.runCommand("run", "--session", this.session.id);
+    this.#view.showWaiting({ questions, pause: this.#pause(), resume });
     return exitCodes.waiting;
   }
 
