@@ -190,13 +190,7 @@ export class StateEdit implements AgentState {
   }
 
   setContext(fields: Partial<ReActContext>): void {
-    Object.assign(this.#writableContext(), fields);
-    this.#frozen(fields.control);
-    this.#frozen(fields.queued);
-    this.#frozen(fields.lateReservations);
-    this.#frozen(fields.summarizedAt);
-    this.#frozen(fields.counted);
-    this.#frozen(fields.suspect);
+    Object.assign(this.#writableContext(), this.#withFrozenFields(fields));
     if (fields.control !== undefined) this.#written?.replaced("control");
     if (fields.toolCallIds !== undefined) {
       this.#ownContextCalls = undefined;
@@ -206,8 +200,7 @@ export class StateEdit implements AgentState {
   }
 
   set(fields: Partial<StateFields>): void {
-    Object.assign(this, fields);
-    for (const field of Object.values(fields)) this.#frozen(field);
+    Object.assign(this, this.#withFrozenFields(fields));
   }
 
   /** Records when the state last changed. Not part of the changes: the digest covers the time as part of the input. */
@@ -275,6 +268,11 @@ export class StateEdit implements AgentState {
 
   #frozen<Value>(value: Value): Value {
     return this.#freezes === "at-once" ? frozen(value) : value;
+  }
+
+  #withFrozenFields<Fields extends object>(fields: Fields): Fields {
+    if (this.#freezes === "at-once") for (const name in fields) frozen(fields[name]);
+    return fields;
   }
 
   #disown(): void {

@@ -20,8 +20,8 @@ import { validUsage } from "./valid-usage.ts";
 export function* runState(effect: RunStateEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { key } = effect;
   const { clock, dispatchLate } = host;
-  const intended = yield* dispatchIntent(effect, state, host);
-  if (!intended || isAborted(host)) return;
+  if (host.intended !== true && !(yield* dispatchIntent(effect, state, host))) return;
+  if (isAborted(host)) return;
   const spending = handlerSpending(state);
   let updates: DataUpdates | undefined;
   try {
