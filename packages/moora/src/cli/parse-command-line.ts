@@ -8,7 +8,7 @@ import {
   type OptionName,
   type Options,
 } from "./options.ts";
-import { UsageError } from "./usage-error.ts";
+import { usageError, type CliFailure } from "./cli-failure.ts";
 
 /** A command line, split into arguments and options. */
 export interface CommandLine {
@@ -17,7 +17,7 @@ export interface CommandLine {
 }
 
 /**
- * `optionsOf`: the options of the command that the first argument names; undefined where it names none. Throws `UsageError` for an option
+ * `optionsOf`: the options of the command that the first argument names; undefined where it names none. Throws `CliFailure` for an option
  * that the command does not have, a missing or invalid value, and a value for an option that takes none.
  */
 export function parseCommandLine(
@@ -62,12 +62,12 @@ function valueOf(name: OptionName, { value, inlineValue }: Given, earlier: unkno
   const { value: placeholder, repeats } = optionRowOf(name);
   if (placeholder === undefined) {
     if (value === undefined) return true;
-    throw new UsageError(`--${name} does not take a value.`, "");
+    throw usageError(`--${name} does not take a value.`, "");
   }
   if (value === undefined || value === "")
-    throw new UsageError(`Missing value for --${name}.`, `Use --${name} ${placeholder}.`);
+    throw usageError(`Missing value for --${name}.`, `Use --${name} ${placeholder}.`);
   if (inlineValue !== true && value.startsWith("-"))
-    throw new UsageError(`Missing value for --${name}.`, `For the value "${value}" use --${name}=${value}.`);
+    throw usageError(`Missing value for --${name}.`, `For the value "${value}" use --${name}=${value}.`);
   if (repeats === true) return [...(Array.isArray(earlier) ? earlier : []), value];
   return readValue(name, value);
 }
@@ -76,13 +76,13 @@ function unknownOptionError(
   rawName: string,
   command: string,
   known: readonly OptionName[] | undefined,
-): UsageError {
+): CliFailure {
   const name = rawName.replace(/^-+/, "");
   const help = known === undefined ? "Run: moora help" : `Run: moora help ${command}`;
   if (known !== undefined && isOptionName(name))
-    return new UsageError(`"moora ${command}" does not take the option --${name}.`, help);
+    return usageError(`"moora ${command}" does not take the option --${name}.`, help);
   const meant = nearest(name, known ?? optionNames);
-  return new UsageError(
+  return usageError(
     `Unknown option "${rawName}".`,
     meant === undefined ? help : `Did you mean "--${meant}"?`,
   );

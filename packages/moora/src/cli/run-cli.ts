@@ -1,7 +1,7 @@
 import { nearest } from "@moora/agent-core-effects/internal";
 import { excludeFromFileTools } from "@moora/tools";
 import manifest from "../../package.json" with { type: "json" };
-import { errorToFailure } from "./cli-failure.ts";
+import { errorToFailure, usageError } from "./cli-failure.ts";
 import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
 import type { Command, CommandCall } from "./command.ts";
 import { commands } from "./commands.ts";
@@ -10,7 +10,6 @@ import { parseCommandLine, type CommandLine } from "./parse-command-line.ts";
 import { Screen } from "./terminal/screen.ts";
 import { secretPaths } from "./secret-paths.ts";
 import { environmentSecrets } from "./secrets.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** The whole command line: parses the arguments, runs the command, and returns the exit code. */
 export async function runCli(args: readonly string[], host: CliHost): Promise<ExitCode> {
@@ -19,17 +18,11 @@ export async function runCli(args: readonly string[], host: CliHost): Promise<Ex
       commands.find((command) => command.name === name)?.options;
     return await dispatch(parseCommandLine(args, optionsOf), host);
   } catch (error) {
-    const [exitCode, message] = errorToExit(error);
-    new Screen(host, environmentSecrets(host.env)).line(`moora: ${message}`);
-    return exitCode;
+    const failure = errorToFailure(error);
+    if (failure === undefined) throw error;
+    new Screen(host, environmentSecrets(host.env)).line(`moora: ${failure.message}`);
+    return failure.exitCode;
   }
-}
-
-function errorToExit(error: unknown): readonly [ExitCode, string] {
-  if (error instanceof UsageError) return [exitCodes.usage, `${error.message} ${error.hint}`.trimEnd()];
-  const failure = errorToFailure(error);
-  if (failure === undefined) throw error;
-  return [failure.exitCode, failure.message];
 }
 
 async function dispatch({ args, options }: CommandLine, host: CliHost): Promise<ExitCode> {
@@ -37,7 +30,7 @@ async function dispatch({ args, options }: CommandLine, host: CliHost): Promise<
   if (options.version === true) return print(host, manifest.version);
   if (name === undefined) {
     if (options.help === true || Object.keys(options).length === 0) return print(host, overview(commands));
-    throw new UsageError("Missing command.", "Run: moora help");
+    throw usageError("Missing command.", "Run: moora help");
   }
   const [asked] = rest;
   if (name === "help")
@@ -62,7 +55,7 @@ function commandNamed(name: string): Command {
   const found = commands.find((command) => command.name === name);
   if (found !== undefined) return found;
   const meant = nearest(name, [...commands.map((command) => command.name), "help"]);
-  throw new UsageError(
+  throw usageError(
     `Unknown command "${name}".`,
     meant === undefined ? `To run a task: moora run "${name} ..."` : `Did you mean "${meant}"?`,
   );

@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { codeOf, fileProblem } from "./session/use-file.ts";
 import { shellWord } from "./shell-command.ts";
-import { UsageError } from "./usage-error.ts";
+import { usageError } from "./cli-failure.ts";
 
 /** What `mcpOfServer` accepts as a key, in bytes. */
 const minBytes = 32;
@@ -32,7 +32,7 @@ interface OpenedFile {
 
 /**
  * The key in a file. A file that is missing is created with a random key, for its owner only; its folder must exist.
- * `shown`: its name in messages. Throws `UsageError`, also for a file of this user that is open to others.
+ * `shown`: its name in messages. Throws `CliFailure`, also for a file of this user that is open to others.
  */
 export function secretIn(path: string, shown: string): string {
   try {
@@ -44,9 +44,9 @@ export function secretIn(path: string, shown: string): string {
   } catch (error) {
     const problem = fileProblem(error);
     if (problem === undefined) throw error;
-    throw new UsageError(`The key in ${shown} ${problem}.`, "Name another file with --secret-file.");
+    throw usageError(`The key in ${shown} ${problem}.`, "Name another file with --secret-file.");
   }
-  throw new UsageError(
+  throw usageError(
     `The key in ${shown} is shorter than ${minBytes} bytes.`,
     "Remove the file to have a new key created, or name another one with --secret-file.",
   );
@@ -65,7 +65,7 @@ function opened(path: string): OpenedFile {
 function checkMode({ stats }: OpenedFile, path: string, shown: string): void {
   if (!stats.isFile() || !isOpenToOthers(stats) || !keepsModes(realpathSync(path))) return;
   const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
-  throw new UsageError(
+  throw usageError(
     `The key in ${shown} is open to other users: its mode is ${mode}.`,
     `Run: chmod 600 ${shellWord(shown)}`,
   );

@@ -5,7 +5,7 @@ import type { Command } from "../command.ts";
 import { ageHint } from "../options.ts";
 import { openArchive } from "../session/archive-target.ts";
 import { sessionCommand, type SessionCall } from "../session/session-call.ts";
-import { UsageError } from "../usage-error.ts";
+import { usageError } from "../cli-failure.ts";
 
 /** Removes or archives old sessions. */
 export const pruneCommand: Command = sessionCommand({
@@ -19,7 +19,7 @@ export const pruneCommand: Command = sessionCommand({
   async run(call) {
     const { log, options, host, print } = call;
     const age = options["older-than"];
-    if (age === undefined) throw new UsageError("Missing --older-than.", ageHint);
+    if (age === undefined) throw usageError("Missing --older-than.", ageHint);
     const before = host.clock.now() - age;
     const dryRun = options["dry-run"] === true;
     const isOpen = async (id: string): Promise<boolean> => isLoopRunning((await stateAt(log, id)).state);

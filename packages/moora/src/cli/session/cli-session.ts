@@ -22,12 +22,11 @@ import { openMcpServers } from "../mcp/open-mcp-servers.ts";
 import { agentName, optionsToAgent } from "../options-to-agent.ts";
 import { agentOfModule, type ModuleAgent } from "../served-agents.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { UsageError } from "../usage-error.ts";
 import { CommandHints } from "./command-hints.ts";
-import { noticeToMessage, openLog } from "./log-target.ts";
+import { openLog } from "./log-target.ts";
 import { logTargetOf } from "./session-call.ts";
 import { sessionState } from "./attach-session.ts";
-import { CliFailure } from "../cli-failure.ts";
+import { CliFailure, usageError } from "../cli-failure.ts";
 
 /** How long running work may take to finish once the process was asked to end. */
 const settleMs = 3_000;
@@ -116,10 +115,7 @@ async function openLoggedSession(
 ): Promise<CliSession> {
   const { options } = call;
   const target = logTargetOf(options, host);
-  const log = await openLog(target, {
-    creates: true,
-    onNotice: (notice) => screen.line(noticeToMessage(notice)),
-  });
+  const log = await openLog(target, screen);
   let closeTools: OpenAgent["closeTools"] | undefined;
   try {
     const state = await sessionState(log, id, host);
@@ -157,10 +153,10 @@ async function openLoggedSession(
   }
 }
 
-/** Throws `UsageError` for the session of another agent, whose tools and states are not known here. */
+/** Throws `CliFailure` for the session of another agent, whose tools and states are not known here. */
 function checkAgent(recorded: string | undefined, hints: CommandHints): void {
   if (recorded === undefined || recorded === agentName) return;
-  throw new UsageError(
+  throw usageError(
     `This session belongs to the agent "${recorded}", not to "${agentName}".`,
     `Run it with the module of that agent: --agent FILE, or ${hints.workerCommand()}`,
   );
@@ -176,7 +172,7 @@ interface OpenCall {
 }
 
 /**
- * Throws `CliFailure` or `UsageError` if the agent does not have the tools of open calls: it must not run the session, because without
+ * Throws `CliFailure` if the agent does not have the tools of open calls: it must not run the session, because without
  * their tools these calls would be recorded as not run, permanently.
  */
 async function checkTools(
@@ -191,7 +187,7 @@ async function checkTools(
   if (missing.length === 0) return;
   const owner = await sessionOwner(log, id, { clock, isOwnerGone });
   if (owner !== undefined) throw sessionBusyError(`The session ${id} is run by ${owner}.`, id, hints);
-  throw new UsageError(
+  throw usageError(
     `Session "${id}" has open calls of tools that are not loaded: ${missing.join(", ")}.`,
     "Load them as before: --tools FILE for a module, --mcp for a server, --allow-fetch for fetch_url.\n" +
       `To cancel the calls instead: ${hints.command("cancel", id)}`,

@@ -55,7 +55,7 @@ export class AgentTerminal {
   #stopping: Promise<void> | undefined;
 
   /**
-   * Opens the session that the options name. Throws `UsageError` for invalid options, and the error if the session cannot be
+   * Opens the session that the options name. Throws `CliFailure` for invalid options, and the error if the session cannot be
    * opened.
    */
   static async open(call: CommandCall, host: CliHost): Promise<AgentTerminal> {
