@@ -22,7 +22,7 @@ export interface CommandLine {
  */
 export function parseCommandLine(
   args: readonly string[],
-  optionsOf: (command: string) => readonly OptionName[] | undefined,
+  optionsOf: (command: string) => readonly OptionName[] | undefined = () => undefined,
 ): CommandLine {
   const { tokens } = parseArgs({
     args: [...args],
