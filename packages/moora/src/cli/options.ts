@@ -1,5 +1,5 @@
 import type { AgentConfig, OpenWork } from "@moora/agent";
-import { nearest } from "@moora/agent-core-effects/internal";
+import { didYouMean } from "@moora/agent-core-effects/internal";
 import type { Json } from "@moora/llm";
 import { lostInJson, textToJson } from "@moora/llm/internal";
 import { usageError } from "./cli-failure.ts";
@@ -62,8 +62,7 @@ const oneOf =
 
 /** What to do about a name that is not known: the nearest one, or all. */
 export function nearestHint(text: string, names: readonly string[]): string {
-  const meant = nearest(text, names);
-  return meant === undefined ? `Use one of ${names.join(", ")}.` : `Did you mean "${meant}"?`;
+  return didYouMean(text, names).trim() || `Use one of ${names.join(", ")}.`;
 }
 
 const policies: Readonly<Record<string, Values["policy"]>> = {

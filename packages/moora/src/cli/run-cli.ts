@@ -1,4 +1,4 @@
-import { nearest } from "@moora/agent-core-effects/internal";
+import { didYouMean } from "@moora/agent-core-effects/internal";
 import { excludeFromFileTools } from "@moora/tools";
 import manifest from "../../package.json" with { type: "json" };
 import { errorToFailure, usageError } from "./cli-failure.ts";
@@ -54,11 +54,8 @@ async function runWithoutSecrets(command: Command, call: CommandCall, host: CliH
 function commandNamed(name: string): Command {
   const found = commands.find((command) => command.name === name);
   if (found !== undefined) return found;
-  const meant = nearest(name, [...commands.map((command) => command.name), "help"]);
-  throw usageError(
-    `Unknown command "${name}".`,
-    meant === undefined ? `To run a task: moora run "${name} ..."` : `Did you mean "${meant}"?`,
-  );
+  const meant = didYouMean(name, [...commands.map((command) => command.name), "help"]).trim();
+  throw usageError(`Unknown command "${name}".`, meant || `To run a task: moora run "${name} ..."`);
 }
 
 function print(host: CliHost, text: string): ExitCode {

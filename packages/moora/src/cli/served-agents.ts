@@ -16,34 +16,23 @@ export interface ServedAgents {
   readonly agents: readonly Agent<unknown>[];
   readonly authorize?: Authorize;
   readonly context?: MakeContext;
-}
-
-/** The same, with what the user has to know about them. */
-interface DescribedAgents extends ServedAgents {
+  /** The users of the file of `--auth`. */
+  readonly auth?: AuthFile;
+  /** What the user has to know about the agents. */
   readonly notice?: string;
 }
 
-/** What a server has, with the file of its users. */
-export interface ServedBy {
-  readonly served: ServedAgents;
-  readonly auth: AuthFile | undefined;
-  /** What the user has to know about the agents. */
-  readonly notice: string | undefined;
-}
-
 /** The agents of a server, and the users of the file of `--auth`. Throws `CliFailure`. */
-export async function servedBy(options: Options, host: CliHost): Promise<ServedBy> {
+export async function servedBy(options: Options, host: CliHost): Promise<ServedAgents> {
   const file = options.auth;
   const auth = file === undefined ? undefined : readAuthFile(file, host.cwd);
-  const { notice, ...served } = await servedAgents(options, host);
-  if (auth === undefined) return { served, auth, notice };
-  if (served.authorize !== undefined) {
-    throw usageError(
-      `--auth cannot be used with ${options.agent}, which exports authorize.`,
-      "Leave out one of them.",
-    );
-  }
-  return { served: { ...served, authorize: auth.authorize }, auth, notice };
+  const served = await servedAgents(options, host);
+  if (auth === undefined) return served;
+  if (served.authorize === undefined) return { ...served, auth, authorize: auth.authorize };
+  throw usageError(
+    `--auth cannot be used with ${options.agent}, which exports authorize.`,
+    "Leave out one of them.",
+  );
 }
 
 /** Makes the context of a session for the tools and handlers that need one. */
@@ -80,7 +69,7 @@ export async function agentOfModule(
 }
 
 /** The agents of the module of `--agent`; otherwise the one that the other options describe. Throws `CliFailure`. */
-async function servedAgents(options: Options, host: CliHost): Promise<DescribedAgents> {
+async function servedAgents(options: Options, host: CliHost): Promise<ServedAgents> {
   const file = options.agent;
   if (file === undefined) {
     const parts = { ...chooseLlm(options, host.env), mcpTools: [] };

@@ -48,7 +48,7 @@ export async function withServer(
   use: (open: OpenServer) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   if (args.length > 0) throw usageError(`"moora ${name}" takes no arguments.`, `Run: moora help ${name}`);
-  const { served, auth, notice } = await servedBy(options, host);
+  const { auth, notice, ...served } = await servedBy(options, host);
   const screen = new Screen(host, [...environmentSecrets(host.env), ...(auth?.secrets ?? [])]);
   const target = logTargetOf(options, host);
   if (notice !== undefined) screen.dim(notice);

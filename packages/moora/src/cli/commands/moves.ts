@@ -1,12 +1,26 @@
-import { moveSession, SessionError } from "@moora/agent";
+import { moveSession, SessionError, type MoveOptions } from "@moora/agent";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { openArchive } from "../session/archive-target.ts";
 import { withCopyLostHint } from "../session/closed-session.ts";
-import { moveOptionsOf } from "../session/move-options.ts";
 import { sessionCommand, type SessionCall } from "../session/session-call.ts";
 import { shellCommand } from "../shell-command.ts";
+
+/** Moves a session to the archive. */
+export const archiveCommand: Command = sessionCommand({
+  name: "archive",
+  usage: "<session>",
+  summary: "Move a session to the archive, with those of its sub-agents.",
+  options: ["archive", "copy-lost"],
+  async run(call) {
+    const { log, id, print } = call;
+    await using archive = await openArchive(call, { creates: true });
+    const moved = await moveSession(log, id, archive.log, moveOptionsOf(call));
+    print({ id, moved, archive: archive.target.shown }, `${id} is in ${archive.target.shown}.`);
+    return exitCodes.answered;
+  },
+});
 
 /** Moves a session back from the archive. */
 export const restoreCommand: Command = sessionCommand({
@@ -43,3 +57,8 @@ async function notArchivedError(
   ];
   return new CliFailure(exitCodes.missing, lines.join("\n"));
 }
+
+const moveOptionsOf = ({ host, options }: SessionCall): MoveOptions => ({
+  clock: host.clock,
+  isCopyLost: options["copy-lost"] === true,
+});
