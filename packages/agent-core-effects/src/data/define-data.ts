@@ -203,7 +203,7 @@ function draftOf(data: Json): unknown {
 
 /** Callers without types may give an asynchronous recipe. One that is a generator would do nothing. */
 function checkSynchronous(result: unknown): void {
-  if (/Generator\]$/.test(Object.prototype.toString.call(result)))
+  if (Object.prototype.toString.call(result).endsWith("Generator]"))
     throw new DataRefused("a recipe must be a plain function, and this one is a generator.");
   if (!isPromise(result)) return;
   result.catch(() => undefined);

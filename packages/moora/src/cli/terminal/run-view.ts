@@ -13,7 +13,7 @@ export interface Pause {
   readonly command: string;
 }
 
-/** What a run waits for that nobody here can do. */
+/** What a run waits for that no user here can do. */
 export interface Waiting {
   readonly questions: readonly OpenQuestion[];
   readonly pause: Pause | undefined;
