@@ -1,4 +1,4 @@
-import { pruneSessions, stateAt, type PruneOptions, type PruneReport } from "@moora/agent";
+import { pruneSessions, stateAt, type PruneReport } from "@moora/agent";
 import { isLoopRunning } from "@moora/agent-core-state-machine";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
@@ -22,26 +22,19 @@ export const pruneCommand: Command = sessionCommand({
     if (age === undefined) throw usageError("Missing --older-than.", ageHint);
     const before = host.clock.now() - age;
     const dryRun = options["dry-run"] === true;
-    const isOpen = async (id: string): Promise<boolean> => isLoopRunning((await stateAt(log, id)).state);
-    const common: Common = {
+    await using archive =
+      options.archive === undefined ? undefined : await openArchive(call, { creates: !dryRun });
+    const report = await pruneSessions(log, {
       before,
       dryRun,
       clock: host.clock,
-      keep: async ({ id }) => options["keep-open"] === true && (await isOpen(id)),
-    };
-    const report =
-      options.archive !== undefined ? await toArchive(call, common) : await pruneSessions(log, common);
+      keep: async ({ id }) => options["keep-open"] === true && isLoopRunning((await stateAt(log, id)).state),
+      ...(archive && { archive: archive.log }),
+    });
     print({ ...report, dryRun }, textOf(call, report));
     return exitCodes.answered;
   },
 });
-
-type Common = Omit<PruneOptions, "archive">;
-
-async function toArchive(call: SessionCall, common: Common): ReturnType<typeof pruneSessions> {
-  await using archive = await openArchive(call, { creates: common.dryRun !== true });
-  return await pruneSessions(call.log, { ...common, archive: archive.log });
-}
 
 function textOf({ options }: SessionCall, { pruned, kept, incomplete }: PruneReport): string {
   const would = options["dry-run"] === true ? "would be " : "";

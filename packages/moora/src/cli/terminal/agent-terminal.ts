@@ -24,7 +24,6 @@ import { Screen } from "./screen.ts";
 import { environmentSecrets } from "../secrets.ts";
 import { logTargetOf, logSecrets } from "../session/session-call.ts";
 import { JsonView } from "./json-view.ts";
-import type { Options } from "../options.ts";
 import { TextView } from "./text-view.ts";
 
 interface AgentTerminalParts {
@@ -81,7 +80,15 @@ export class AgentTerminal {
       canAsk: this.#lines.isTerminal || options["approve-from-stdin"] === true,
       isDurable: this.cliSession.hints !== undefined,
     });
-    this.#view = createView({ ...parts, options, clock: host.clock });
+    const showsTrace = options.trace === true;
+    this.#view =
+      options.json === true
+        ? new JsonView(this.screen, showsTrace)
+        : new TextView(this.screen, {
+            showsTrace,
+            now: () => host.clock.now(),
+            retryReason: (kind, message) => modelFailureCause(kind, message, this.chosen),
+          });
     this.#subscriptions =
       this.cliSession.hints === undefined
         ? []
@@ -276,19 +283,4 @@ class SessionEvents {
     this.#show = show;
     for (const event of waiting) show?.(event);
   }
-}
-
-interface ViewParts {
-  readonly screen: Screen;
-  readonly chosen: ChosenLlm | undefined;
-  readonly options: Options;
-  readonly clock: CliHost["clock"];
-}
-
-/** The view that the options name: lines of JSON, or text for people. */
-function createView({ screen, chosen, options, clock }: ViewParts): RunView {
-  const showsTrace = options.trace === true;
-  if (options.json === true) return new JsonView(screen, showsTrace);
-  const retryReason = (kind: string, message: string): string => modelFailureCause(kind, message, chosen);
-  return new TextView(screen, { showsTrace, now: () => clock.now(), retryReason });
 }
