@@ -24,7 +24,6 @@ import {
 import { readTurn } from "./read-turn.ts";
 import { assertLoggable } from "./assert-loggable.ts";
 import { NotSynchronous, waitFor, type EffectProgram } from "./effect-program.ts";
-import { dispatchIntent } from "./intent-of.ts";
 
 /** Calls the model and dispatches its answer. The request is computed from the state, so that equal keys send equal bytes. */
 export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
@@ -34,8 +33,7 @@ export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectH
   const needsFiles =
     files !== undefined && request?.purpose === "plan" && messagesReferToFiles(state, host.requests);
   const calledAt = clock.now();
-  if (host.intended !== true && !(yield* dispatchIntent(effect, state, host))) return;
-  if (request === undefined || isAborted(host)) return;
+  if (request === undefined) return;
   const asked = request.model === "" ? (parts.llm.model ?? "") : request.model;
   const unpriced = asked === "" ? undefined : missingPrice(state, asked);
   if (unpriced !== undefined) {

@@ -21,9 +21,8 @@ import { unfundedOutcome } from "./unfunded-outcome.ts";
 import { withTimeout } from "./with-timeout.ts";
 import { waitFor, type EffectProgram } from "./effect-program.ts";
 import { storedFiles } from "./host-files.ts";
-import { dispatchIntent } from "./intent-of.ts";
 
-/** Runs a tool after its intent is durable, and dispatches its result. For a call that cannot run, only dispatches a failure. */
+/** Runs a tool, and dispatches its result. For a call that cannot run, only dispatches a failure. */
 export function* callTool(effect: CallToolEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const tool = toolNamed(host.parts.tools, effect.name);
   const problem = recordOf(state, effect.toolCallId)?.problem;
@@ -32,8 +31,6 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
     yield { dispatch: [resultInput(effect, refused, host)] };
     return;
   }
-  if (host.intended !== true && !(yield* dispatchIntent(effect, state, host))) return;
-  if (isAborted(host)) return;
   let updates: DataUpdates | undefined;
   let failed = unfundedOutcome(tool, effect.budget);
   try {

@@ -12,16 +12,13 @@ import { callToolOfHandler, type HandlerWork } from "./handler-tool-call.ts";
 import { commitOf } from "./commit-data.ts";
 import { handlerSpending } from "./handler-spending.ts";
 import type { EffectHost, StateContext, StateDecision } from "./host.ts";
-import { dispatchIntent } from "./intent-of.ts";
 import { reportUsage, usageReported } from "./late-usage.ts";
 import { validUsage } from "./valid-usage.ts";
 
-/** Runs the handler of a custom state after its intent is durable, and dispatches its decision. */
+/** Runs the handler of a custom state, and dispatches its decision. */
 export function* runState(effect: RunStateEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { key } = effect;
   const { clock, dispatchLate } = host;
-  if (host.intended !== true && !(yield* dispatchIntent(effect, state, host))) return;
-  if (isAborted(host)) return;
   const spending = handlerSpending(state);
   let updates: DataUpdates | undefined;
   try {
