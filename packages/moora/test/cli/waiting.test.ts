@@ -166,77 +166,36 @@ describe("a question in a run without a terminal", () => {
   });
 });
 
-describe("a run of a paused session without a terminal", () => {
-  beforeEach(async () => {
-    await cli("run", "what is 2+2?", "--session", "ada");
-    await cli("pause", "ada", "--reason", "Not now.");
-  });
-
-  it("ends with 7 and names the command that resumes the session, and the run continues after it", async () => {
-    const paused = await cli("run", "what is 3+3?", "--session", "ada");
-    expect(paused).toMatchObject({ code: 7, out: "" });
-    const asked =
-      "The session is paused (Not now.). To continue it: moora resume ada\n" +
-      "Waiting to be resumed. Use the command above, then resume with\n  moora run --session ada\n";
-    expect(paused.err).toContain(asked);
-    const again = await cli("run", "--session", "ada");
-    expect([again.code, again.err]).toEqual([7, expect.stringContaining(asked)]);
-    expect((await cli("resume", "ada")).code).toBe(0);
-    expect(await cli("run", "--session", "ada")).toMatchObject({
-      code: 0,
-      out: expect.stringContaining("= 6"),
-    });
-  });
-
-  it("is the same in JSON", async () => {
-    const { code, out } = await cli("run", "what is 3+3?", "--session", "ada", "--json");
-    expect(code).toBe(7);
-    expect(JSON.parse(out.trim().split("\n").at(-1) ?? "")).toMatchObject({
-      type: "Result",
-      ok: false,
-      questions: [],
-      pause: { reason: "Not now.", command: "moora resume ada" },
-      resume: "moora run --session ada",
-    });
-  });
-
-  it("ends a piped chat as well", async () => {
-    const host = new TestHost({ cwd: place.path });
-    expect(await host.run(["chat", "--session", "ada"], "what is 3+3?\nnot sent\n")).toBe(7);
-    expect((await cli("log", "ada")).out).not.toContain("not sent");
-  });
-
-  it("names the open questions as well", async () => {
-    await using provider = await FakeProvider.start(pays);
-    const options = ["--session", "bob", "--tools", module, ...provider.options];
-    expect((await cli("run", "pay", ...options)).code).toBe(7);
-    expect((await cli("pause", "bob")).code).toBe(0);
-    const { code, err } = await cli("run", ...options);
-    expect(code).toBe(7);
-    expect(err).toContain("  moora approve bob call_1\n");
-    expect(err).toContain(
-      "The session is paused. To continue it: moora resume bob\nWaiting for a decision. ",
-    );
-  });
+it("a run of a paused session without a terminal ends with 7, and names the command that resumes it", async () => {
+  await cli("run", "what is 2+2?", "--session", "ada");
+  await cli("pause", "ada", "--reason", "Not now.");
+  const asked =
+    "The session is paused (Not now.). To continue it: moora resume ada\n" +
+    "Waiting to be resumed. Use the command above, then resume with\n  moora run --session ada\n";
+  const ends = { code: 7, out: "", err: expect.stringContaining(asked) };
+  expect(await cli("run", "what is 3+3?", "--session", "ada")).toMatchObject(ends);
+  expect(await cli("run", "--session", "ada")).toMatchObject(ends);
+  const { out } = await cli("run", "--session", "ada", "--json");
+  const pause = { reason: "Not now.", command: "moora resume ada" };
+  expect(JSON.parse(out.trim().split("\n").at(-1) ?? "")).toMatchObject({ ok: false, questions: [], pause });
+  expect(await new TestHost({ cwd: place.path }).run(["chat", "--session", "ada"], "not sent\n")).toBe(7);
+  expect((await cli("resume", "ada")).code).toBe(0);
+  const resumed = { code: 0, out: expect.stringContaining("= 6") };
+  expect(await cli("run", "--session", "ada")).toMatchObject(resumed);
 });
 
-describe("an old session with an open question", () => {
-  it("is pruned, unless --keep-open keeps it", async () => {
-    await using provider = await FakeProvider.start(pays);
-    expect((await cli("run", "pay", "--session", "ada", "--tools", module, ...provider.options)).code).toBe(
-      7,
-    );
-    await cli("run", "what is 2+2?", "--session", "bob");
-    const later = async (...args: readonly string[]) => {
-      const host = new TestHost({ cwd: place.path });
-      host.clock = { ...systemClock, now: () => systemClock.now() + 86_400_000 };
-      expect(await host.run(["prune", "--older-than", "1h", ...args])).toBe(0);
-      return host.stdout.text;
-    };
-    expect(await later("--dry-run")).toBe("ada  would be removed\nbob  would be removed\n");
-    expect(await later("--keep-open")).toBe("bob  removed\nada  kept: open\n");
-    expect((await cli("show", "ada")).code).toBe(0);
-  });
+it("an old session with an open question is pruned, unless --keep-open keeps it", async () => {
+  await using provider = await FakeProvider.start(pays);
+  await cli("run", "pay", "--session", "ada", "--tools", module, ...provider.options);
+  await cli("run", "what is 2+2?", "--session", "bob");
+  const later = async (...args: readonly string[]) => {
+    const host = new TestHost({ cwd: place.path });
+    host.clock = { ...systemClock, now: () => systemClock.now() + 86_400_000 };
+    expect(await host.run(["prune", "--older-than", "1h", ...args])).toBe(0);
+    return host.stdout.text;
+  };
+  expect(await later("--dry-run")).toBe("ada  would be removed\nbob  would be removed\n");
+  expect(await later("--keep-open")).toBe("bob  removed\nada  kept: open\n");
 });
 
 describe("run --session without a task", () => {
