@@ -25,6 +25,8 @@ export interface PromptContext {
   readonly traits: ProviderTraits;
   /** The URLs that the provider reads itself, by media type. */
   readonly supportedUrls: Readonly<Record<string, readonly RegExp[]>>;
+  /** Whether calls and their results are texts. Default: false. */
+  readonly callsAsText?: boolean;
   readonly warn: (warning: string) => void;
 }
 
@@ -48,7 +50,11 @@ export function messagesToPrompt(
     if (message.role === "user") appendUser(message.content.map((piece) => contentToPart(piece, context)));
     else if (message.role === "note") appendUser([text(`<note>\n${message.text}\n</note>`)]);
     else {
-      const content = message.parts.flatMap(partToContent);
+      const content = message.parts.flatMap((part) =>
+        part.type === "tool-call" && context.callsAsText === true
+          ? [text(`(Called ${part.name} with ${part.arguments})`)]
+          : partToContent(part),
+      );
       if (content.length === 0) continue;
       if (prompt.length === 0) appendUser([text(placeholders.first)]);
       if (prompt.at(-1)?.role === "assistant") appendUser([text(placeholders.next)]);
@@ -77,6 +83,14 @@ function appendResults(
 ): void {
   const calls = parts.filter((part) => part.type === "tool-call");
   if (calls.length === 0) return;
+  if (context.callsAsText === true) {
+    return appendUser(
+      calls.flatMap(({ name, result }) => [
+        text(`(Result of ${name})\n${resultText(result)}`),
+        ...(result.files ?? []).map((file) => fileToPart(file, context)),
+      ]),
+    );
+  }
   prompt.push({ role: "tool", content: calls.map((call) => callToResult(call, context)) });
   const files = calls
     .filter(({ result }) => !holdsFiles(result, context))

@@ -27,6 +27,8 @@ export interface ProviderTraits {
   readonly schemaWithTools: boolean;
   /** Whether a user message may directly follow tool results. */
   readonly userAfterResults: boolean;
+  /** Whether calls and results need tools in the same request. Without any, they are sent as text. Default: false. */
+  readonly callsNeedTools?: boolean;
 }
 
 /**
@@ -101,7 +103,7 @@ const known: readonly (readonly [RegExp, (provider: string) => ProviderTraits])[
       noParallelCalls: { parallelToolCalls: false },
     }),
   ],
-  [/^amazon-bedrock\b/, () => ({ ...common, optionsName: "bedrock", filesInResults: true })],
+  [/^amazon-bedrock\b/, () => ({ ...common, optionsName: "bedrock", filesInResults: true, callsNeedTools: true })],
 ];
 
 const google = (optionsName: string): ProviderTraits => ({

@@ -54,14 +54,17 @@ export function requestToAiSdk(request: LlmRequest, context: AiSdkContext): Wire
   const normalized = schema ? given : withAnswerInstruction(given, api, warn);
   const { supportedUrls = {} } = context;
   const { settings } = normalized;
+  const provided = providerToolsOf(request, traits.optionsName);
+  const hasTools = normalized.tools.length + provided.length > 0 && normalized.toolChoice !== "none";
+  const callsAsText = traits.callsNeedTools === true && !hasTools;
   if (settings.confidence === true) warn(unsupportedWarning("confidence", api));
   const body: AiSdkBody = {
     prompt: [
       ...systemOf(normalized),
-      ...messagesToPrompt(normalized.messages, { traits, supportedUrls, warn }),
+      ...messagesToPrompt(normalized.messages, { traits, supportedUrls, callsAsText, warn }),
     ],
     ...settingsOf(settings),
-    ...toolsOf(normalized, providerToolsOf(request, traits.optionsName)),
+    ...toolsOf(normalized, provided),
     // JSON Schema is JSON, which the type of the AI SDK describes by keyword.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     ...(schema && { responseFormat: { type: "json", schema: schema as object } }),
