@@ -50,11 +50,7 @@ export function messagesToPrompt(
     if (message.role === "user") appendUser(message.content.map((piece) => contentToPart(piece, context)));
     else if (message.role === "note") appendUser([text(`<note>\n${message.text}\n</note>`)]);
     else {
-      const content = message.parts.flatMap((part) =>
-        part.type === "tool-call" && context.callsAsText === true
-          ? [text(`(Called ${part.name} with ${part.arguments})`)]
-          : partToContent(part),
-      );
+      const content = message.parts.flatMap((part) => partToContent(part, context));
       if (content.length === 0) continue;
       if (prompt.length === 0) appendUser([text(placeholders.first)]);
       if (prompt.at(-1)?.role === "assistant") appendUser([text(placeholders.next)]);
@@ -103,7 +99,7 @@ function appendResults(
  * The parts of a turn. Opaque parts are parts of a prompt already: the reader of an answer stores them in that form, which no
  * type of JSON describes.
  */
-function partToContent(part: NormalizedPart): AssistantContent {
+function partToContent(part: NormalizedPart, { callsAsText }: PromptContext): AssistantContent {
   const raw = "raw" in part ? optionsOf(part.raw) : {};
   switch (part.type) {
     case "text":
@@ -111,6 +107,7 @@ function partToContent(part: NormalizedPart): AssistantContent {
     case "reasoning":
       return [{ type: "reasoning", text: part.text, ...raw }];
     case "tool-call":
+      if (callsAsText === true) return [text(`(Called ${part.name} with ${part.arguments})`)];
       return [{ type: "tool-call", toolCallId: part.id, toolName: part.name, input: part.input, ...raw }];
     case "file":
       return [{ type: "file", mediaType: part.file.mediaType, data: dataOf(part.file), ...raw }];

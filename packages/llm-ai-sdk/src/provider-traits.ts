@@ -103,7 +103,10 @@ const known: readonly (readonly [RegExp, (provider: string) => ProviderTraits])[
       noParallelCalls: { parallelToolCalls: false },
     }),
   ],
-  [/^amazon-bedrock\b/, () => ({ ...common, optionsName: "bedrock", filesInResults: true, callsNeedTools: true })],
+  [
+    /^amazon-bedrock\b/,
+    () => ({ ...common, optionsName: "bedrock", filesInResults: true, callsNeedTools: true }),
+  ],
 ];
 
 const google = (optionsName: string): ProviderTraits => ({

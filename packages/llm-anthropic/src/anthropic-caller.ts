@@ -20,7 +20,6 @@ import {
   type WireCall,
 } from "@moora/llm/adapter";
 import type { AnthropicCache } from "./anthropic-cache.ts";
-import { anthropicErrorCodes } from "./anthropic-failure.ts";
 import { AnthropicReader } from "./anthropic-to-outcome.ts";
 import { anthropicName, requestToAnthropic } from "./request-to-anthropic.ts";
 
@@ -67,7 +66,6 @@ export class AnthropicCaller implements LlmCaller {
         return client.messages.create(body, { signal: call.signal });
       },
       reader: (context) => new AnthropicReader(context),
-      errorCodes: anthropicErrorCodes,
       errorToBody: sdkErrorBody,
     };
   }

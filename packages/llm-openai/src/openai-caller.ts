@@ -13,7 +13,7 @@ import type {
   ResponseStreamEvent,
 } from "openai/resources/responses/responses";
 import { openAiClient } from "./openai-client.ts";
-import { errorToBody, openAiErrorCodes, rejectsEncryption } from "./openai-failure.ts";
+import { errorToBody, rejectsEncryption } from "./openai-failure.ts";
 import { OpenAiReader } from "./openai-to-outcome.ts";
 import { openAiName, requestToOpenAi } from "./request-to-openai.ts";
 
@@ -48,7 +48,6 @@ export class OpenAiCaller implements LlmCaller {
         return client.responses.create(body, { signal: call.signal });
       },
       reader: (context) => new OpenAiReader(context),
-      errorCodes: openAiErrorCodes,
       errorToBody,
       rejectsEncryption,
     };

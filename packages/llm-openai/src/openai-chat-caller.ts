@@ -17,7 +17,7 @@ import { chatProfiles, type ChatProfile } from "./chat-profile.ts";
 import { profileForm } from "./profile-form.ts";
 import { ChatReader } from "./chat-to-outcome.ts";
 import { openAiClient } from "./openai-client.ts";
-import { errorToBody, openAiErrorCodes } from "./openai-failure.ts";
+import { errorToBody } from "./openai-failure.ts";
 import { requestToChat } from "./request-to-chat.ts";
 
 /** The options of an `OpenAiChatCaller`. `apiKey` and `baseURL` default to those of the profile. */
@@ -54,7 +54,6 @@ export class OpenAiChatCaller implements LlmCaller {
         return client.chat.completions.create(body, { signal: call.signal });
       },
       reader: (context) => new ChatReader(context, profile.reasoningField),
-      errorCodes: openAiErrorCodes,
       errorToBody,
     };
   }

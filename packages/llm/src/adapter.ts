@@ -46,6 +46,7 @@ export { callProvider } from "./provider-call.ts";
 export { providerFields, withProviderFields } from "./provider-fields.ts";
 export { providerToolsOf } from "./request.ts";
 export { countsToUsage, laterCounts, usageFields, type ReportedCounts } from "./reported-usage.ts";
+export { isErrorCode, type ErrorKind } from "./provider-errors.ts";
 export { retryAfterMs, type HeaderLookup } from "./retry-after.ts";
 export {
   StreamFaultError,

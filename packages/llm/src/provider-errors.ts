@@ -1,0 +1,178 @@
+import type { LlmFailure, LlmFailureKind } from "./outcome.ts";
+import type { VendorError } from "./vendor-error.ts";
+
+/** What an error is. An `invalid-setting` is an invalid request because of a setting, a tool or the model, and not of the messages. */
+export type ErrorKind = LlmFailureKind | "invalid-setting";
+
+/** What an error means: its kind, whether the content of the messages was refused, and what to do. */
+export type ErrorMeaning = Pick<LlmFailure, "kind" | "blamesFiles"> & {
+  readonly refusesContent: boolean;
+  readonly advice?: string;
+};
+
+/** The codes of providers and of their SDKs. */
+const codeRows: readonly (readonly [ErrorKind, string])[] = [
+  ["auth", "authentication_error invalid_api_key permission_error permission_denied organization_on_hold"],
+  ["auth", "AI_LoadAPIKeyError AI_LoadSettingError API_KEY_INVALID UNAUTHENTICATED PERMISSION_DENIED"],
+  ["auth", "AccessDeniedException UnrecognizedClientException"],
+  // 1113 is the number of Zhipu for an account without credit.
+  ["billing", "insufficient_quota exceeded_current_quota_error billing_error billing_not_active 1113"],
+  ["billing", "billing_hard_limit_reached contract_spend_limit_reached enforced_spend_limit_reached"],
+  ["billing", "linked_organization_billing_unavailable linked_organization_spend_limit_reached"],
+  ["billing", "user_profile_billing_not_authorized user_profile_not_billable BILLING_DISABLED"],
+  ["rate-limit", "rate_limit_error rate_limit_exceeded ramp_limit_exceeded RESOURCE_EXHAUSTED"],
+  ["rate-limit", "ThrottlingException"],
+  ["overloaded", "overloaded overloaded_error engine_overloaded server_is_overloaded slow_down UNAVAILABLE"],
+  ["overloaded", "ModelNotReadyException ServiceUnavailableException"],
+  [
+    "server",
+    "api_error server_error internal_server_error timeout_error conflict_error vector_store_timeout",
+  ],
+  ["server", "cmek_context_unavailable cmek_key_unreachable INTERNAL UNKNOWN DEADLINE_EXCEEDED"],
+  ["server", "InternalServerException ModelStreamErrorException ModelTimeoutException"],
+  ["context-length", "context_length_exceeded exceed_context_size_error model_context_window_exceeded"],
+  ["context-length", "request_too_large string_above_max_length array_above_max_length 1261"],
+  ["content-filter", "content_filter content_policy_violation bio_policy cyber_policy invalid_prompt"],
+  ["content-filter", "image_content_policy_violation misalignment_policy_violation"],
+  // The model made a tool call that the server could not parse. The next answer may be valid.
+  ["malformed", "tool_use_failed json_validate_failed"],
+  ["invalid-request", "invalid_request invalid_request_error invalid_encrypted_content ValidationException"],
+  ["invalid-request", "AI_InvalidPromptError AI_UnsupportedFunctionalityError INVALID_ARGUMENT OUT_OF_RANGE"],
+  ["invalid-setting", "model_not_found not_found_error NOT_FOUND AI_NoSuchModelError FAILED_PRECONDITION"],
+  ["invalid-setting", "unsupported_parameter unknown_parameter missing_required_parameter unsupported_value"],
+  ["invalid-setting", "invalid_function_parameters data_residency_mismatch AI_InvalidArgumentError"],
+];
+
+const codes: ReadonlyMap<string, ErrorKind> = new Map(
+  codeRows.flatMap(([kind, listed]) => listed.split(" ").map((code) => [code, kind])),
+);
+
+/** Whether a code is that of a known error. */
+export const isErrorCode = (code: string): boolean => codes.has(code);
+
+/** The kinds of statuses without a known code. */
+const statuses: Readonly<Record<number, ErrorKind>> = {
+  401: "auth",
+  402: "billing",
+  403: "auth",
+  407: "auth",
+  408: "server",
+  409: "server",
+  413: "context-length",
+  425: "server",
+  429: "rate-limit",
+  529: "overloaded",
+};
+
+/** What the message says of an unspecific error. The first row that matches counts. */
+const messageRows: readonly (readonly [ErrorKind, RegExp])[] = [
+  ["context-length", /\btokens \+ `?max_new_tokens\b|\binput length and `?max_tokens\b/i],
+  ["context-length", /\bcontext[ _-]?(length|window|size|limit)\b/i],
+  ["context-length", /\b(prompt|input|conversation)\b.{0,40}\btoo (long|large)\b/i],
+  ["context-length", /\bprompt contains \d+ tokens\b|\btoo many (input |prompt )?tokens\b/i],
+  ["context-length", /\breduce the length of\b|\brequest too large\b|\bexceeded model token limit\b/i],
+  ["context-length", /\bmust have less than [\d,]+ tokens\b|\blonger than the maximum (model )?length\b/i],
+  ["context-length", /\b(prompt|input token count|(input|prompt) (length|tokens?)).{0,40}\bexceeds?\b/i],
+  ["context-length", /\b(range of|maximum( allowed)?) (input|prompt) length\b/i],
+  ["content-filter", /\bcontent (filter|management|filtering|usage) polic(y|ies)\b|\binput was flagged\b/i],
+  ["billing", /\bcredit balance is too low\b/i],
+];
+
+/** What is said of a `maxOutputTokens` that is larger than what the model can write. */
+const outputLimit =
+  /\bmax_?(new|completion|output)?_?tokens\b[^.]{0,80}?(too (large|high)|above|exceeds?\b|> ?\d|<=|less than or equal|cannot be greater|value of \d)|\brange of max_\w*tokens\b|\bmaximum tokens you requested exceeds?\b|\bat most \d+ (completion|output) tokens\b/i;
+
+/** What is said of input and output that together exceed the context. */
+const sums: readonly RegExp[] = [
+  /context limit: (?<input>\d+) \+ (?<output>\d+) >/,
+  /\((?<input>\d+) (?:in the messages|of text input)\b.*?(?<output>\d+) in the (?:completion|output)\b/,
+  /requested (?<output>\d+) output tokens and your prompt contains(?: at least)? (?<input>\d+)/,
+  /is too large: (?<output>\d+)\..*? your request has (?<input>\d+) input tokens/,
+  /Given: (?<input>\d+) `inputs` tokens and (?<output>\d+)/,
+];
+
+/** Whether an error is about the output that was asked for. Of a sum that is too large, the larger part is to blame. */
+function isOutputTooLarge(message: string): boolean {
+  for (const sum of sums) {
+    const { input, output } = sum.exec(message)?.groups ?? {};
+    if (input !== undefined) return Number(output) > Number(input);
+  }
+  return outputLimit.test(message) && !/\btokens \+ |\binput length and\b/i.test(message);
+}
+
+/** The fields of a request that contain the conversation; `url` and those of files are inside it. */
+const contentField = /^(messages|input|system|instructions|contents?|prompt|url|image|file|document)/;
+
+/** Where a message names the field that it is about, for servers without a field of the error for it. */
+const fieldPatterns = [
+  /^(?:\* )?(?:GenerateContentRequest\.)?["'`]?((?:messages|system|contents|input)\b)/,
+  /^["'`]?(model|max_\w+|temperature|top_[pk]|tools?|tool_choice|functions?|thinking|reasoning|reasoning_effort|output_config|response_format|stop|stop_sequences|seed|stream|stream_options|metadata|betas?)\b["'`]?(?:[.[][\w.[\]]*)?["'`]?(?::| (?:is|must|should|may)\b)/,
+  /\b(?:GenerateContentRequest\.|at ')(\w+)/,
+  /^(?:Invalid|Unsupported \w+:|Unknown parameter:|Missing required parameter:) '(\w+)/,
+  /["']loc["']: ?[[(]["']body["'], ?["'](\w+)/,
+];
+
+/** What messages say of models, keys and settings. */
+const aboutSettings =
+  /\b(unknown|unrecognized|unsupported|missing|unexpected)\b( \w+)? (parameter|argument|keyword|header)\b|\b(unknown|unsupported|invalid) (\w+ )?(model|schema)\b|\bmodel\b.{0,80}\b(not found|not exist|no longer|deprecated|decommissioned)\b|\b(tool_choice|response_format|input_schema|api.?key)\b/i;
+
+/** What messages say of the history, also where they begin with the name of a setting. */
+const aboutMessages = /\b(assistant|user|tool)( \w+){0,2} messages?\b/i;
+
+/** What messages say of a kind of file that a model does not take, also with a status such as 404. */
+const aboutFileTypes = /\bsupports? (\w+ )?(images?|audio|videos?|files?|pdfs?|vision)\b/i;
+
+const aboutFiles = /\b(images?|files?|pdf|documents?|media|mime|download|audio|video|url)\b/i;
+
+/** The meaning of an error. `own`: the codes of its provider, in addition to the common ones. */
+export function errorMeaning(
+  vendor: VendorError,
+  status: number | undefined,
+  own: Readonly<Record<string, ErrorKind>> = {},
+): ErrorMeaning {
+  const known = kindOf(vendor, status, own);
+  const isInvalid = known === "invalid-request" || known === "invalid-setting" || known === "context-length";
+  if (isInvalid && isOutputTooLarge(vendor.message))
+    return { kind: "invalid-request", refusesContent: false, advice: "Lower maxOutputTokens." };
+  const kind = known === "invalid-setting" ? "invalid-request" : known;
+  const refuses =
+    kind === "context-length" || (kind === "invalid-request" && isAboutContent(vendor, status, known));
+  return {
+    kind,
+    refusesContent: refuses,
+    ...(refuses && aboutFiles.test(vendor.message) && { blamesFiles: true }),
+  };
+}
+
+/** The kind by the provider's error codes first, because its status is often misleading, and then by the status. */
+function kindOf(
+  { codes: given, message }: VendorError,
+  status: number | undefined,
+  own: Readonly<Record<string, ErrorKind>>,
+): ErrorKind {
+  const kindOfCode = (code: string): ErrorKind | undefined =>
+    Object.hasOwn(own, code) ? own[code] : codes.get(code);
+  const kind = given.map(kindOfCode).find((found) => found !== undefined);
+  // A limit of tokens per minute is not the limit of the context, unless a single request exceeds it.
+  const usesMessage = status !== 429 || /\brequest too large\b/i.test(message);
+  const isUnspecific = kind === undefined || kind.startsWith("invalid-") || kind === "rate-limit";
+  const said =
+    isUnspecific && usesMessage ? messageRows.find(([, says]) => says.test(message))?.[0] : undefined;
+  if (said !== undefined || kind !== undefined) return said ?? kind ?? "server";
+  if (status === undefined || status >= 500) return statuses[status ?? 0] ?? "server";
+  return statuses[status] ?? "invalid-request";
+}
+
+/** Whether a provider refused a request for what its messages contain. Where that is not clear, it did. */
+function isAboutContent(
+  { message, field }: VendorError,
+  status: number | undefined,
+  kind: ErrorKind,
+): boolean {
+  if (aboutFileTypes.test(message)) return true;
+  if (status !== undefined && ![400, 413, 415, 422].includes(status)) return false;
+  if (field === undefined && aboutMessages.test(message)) return true;
+  const named = field ?? fieldPatterns.map((pattern) => pattern.exec(message)?.[1]).find(Boolean);
+  if (named !== undefined) return contentField.test(named);
+  return kind !== "invalid-setting" && !aboutSettings.test(message);
+}
