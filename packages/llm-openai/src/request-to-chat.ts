@@ -34,8 +34,8 @@ export function requestToChat(
 ): WireRequest<ChatCompletionCreateParamsStreaming> {
   const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn: Warn = (text) => warnings.push(text);
-  const { callIdFormat: idFormat, fileLimits } = profile;
-  const given = normalizeRequest(request, { ...context, idFormat, fileLimits, warn });
+  const { callIdFormat: idFormat, nameFormat, fileLimits } = profile;
+  const given = normalizeRequest(request, { ...context, idFormat, nameFormat, fileLimits, warn });
   const format = formatOf(given, profile);
   const normalized = format ? given : withAnswerInstruction(given, profile.name, warn);
   const { settings } = normalized;
@@ -129,14 +129,14 @@ function toolToChat(
   { name, description, schema }: LlmTool,
   profile: ChatProfile,
 ): ChatCompletionFunctionTool {
-  const { schema: parameters, isExact: strict } = toolSchema(schema, profile.strict);
+  const { schema: parameters, isExact } = toolSchema(schema, profile.strict === true);
   return {
     type: "function",
     function: {
       name,
       ...(description !== "" && { description }),
       parameters: { ...parameters },
-      ...(profile.strict && { strict }),
+      ...(profile.strict !== false && { strict: profile.strict === true && isExact }),
     },
   };
 }
@@ -147,5 +147,5 @@ function formatOf(
   { answerFormat, strict }: ChatProfile,
 ): ReturnType<typeof schemaToFormat> {
   const isAccepted = answerFormat === "always" || (answerFormat === "without-tools" && tools.length === 0);
-  return answerSchema !== undefined && isAccepted ? schemaToFormat(answerSchema, strict) : undefined;
+  return answerSchema !== undefined && isAccepted ? schemaToFormat(answerSchema, strict === true) : undefined;
 }

@@ -193,6 +193,7 @@ export const wireDialects: readonly WireDialect[] = [
   responses,
   chat(chatProfiles.openai, null),
   chat(chatProfiles.deepseek, "reasoning_content"),
+  chat(chatProfiles.moonshot, "reasoning_content"),
   chat(chatProfiles.mistral, null),
   chat(chatProfiles.local, null),
   messages,
