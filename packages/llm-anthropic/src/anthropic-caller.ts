@@ -9,6 +9,7 @@ import {
   checkOptions,
   connectionForms,
   environmentVariable,
+  hostOf,
   loadSdk,
   oneOf,
   optionForms,
@@ -53,14 +54,17 @@ export class AnthropicCaller implements LlmCaller {
     const { maxOutputTokens, cache, dangerouslyAllowBrowser = false } = options;
     this.#options = options;
     if (options.model !== undefined) this.model = options.model;
+    const baseURL =
+      options.baseURL ?? environmentVariable("ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com";
+    const host = hostOf(baseURL);
     this.#protocol = {
       provider: anthropicName,
       api: "messages",
-      baseURL: options.baseURL ?? environmentVariable("ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com",
+      baseURL,
       keyName: "ANTHROPIC_API_KEY",
       sendsIdempotencyKey: true,
       requestToBody: (request, context) =>
-        requestToAnthropic(request, { ...context, maxOutputTokens, cache }),
+        requestToAnthropic(request, { ...context, maxOutputTokens, cache, host }),
       open: async (body, call) => {
         const client = await anthropicClient(call, dangerouslyAllowBrowser);
         return client.messages.create(body, { signal: call.signal });

@@ -23,9 +23,13 @@ export interface BlockTurn {
 
 /**
  * Converts a conversation to alternating messages of user and assistant. All results of a turn are in the user message after
- * it, before the text of the next user message or note.
+ * it, before the text of the next user message or note. `signs`: whether the server signs its thinking, and refuses any other.
  */
-export function messagesToBlocks(messages: readonly NormalizedMessage[], warn: Warn): BlockTurn[] {
+export function messagesToBlocks(
+  messages: readonly NormalizedMessage[],
+  signs: boolean,
+  warn: Warn,
+): BlockTurn[] {
   const turns: BlockTurn[] = [];
   const append = (role: BlockTurn["role"], content: ContentBlockParam[]): void => {
     const last = turns.at(-1);
@@ -40,7 +44,7 @@ export function messagesToBlocks(messages: readonly NormalizedMessage[], warn: W
       );
     } else if (message.role === "note") append("user", [text(`<note>\n${message.text}\n</note>`)]);
     else {
-      const content = message.parts.flatMap(partToBlock);
+      const content = message.parts.flatMap((part) => partToBlock(part, signs));
       if (content.length === 0) continue;
       if (turns.at(-1)?.role !== "user")
         append("user", [text(turns.length === 0 ? placeholders.first : placeholders.next)]);
@@ -68,7 +72,7 @@ export function halfOf(raw: Json): Half | undefined {
 
 const text = (words: string): Text => ({ type: "text", text: words });
 
-function partToBlock(part: NormalizedPart): ContentBlockParam[] {
+function partToBlock(part: NormalizedPart, signs: boolean): ContentBlockParam[] {
   const raw = "raw" in part && isJsonObject(part.raw) ? fieldsOf(part.raw) : {};
   if (part.type === "text") return [{ ...raw, type: "text", text: part.text }];
   if (part.type === "tool-call")
@@ -82,9 +86,9 @@ function partToBlock(part: NormalizedPart): ContentBlockParam[] {
   // The API makes no files, so no turn of its origin has one.
   if (part.type === "file") return [];
   if (typeof raw["data"] === "string") return [{ ...raw, type: "redacted_thinking", data: raw["data"] }];
-  // The API rejects thinking without a signature.
-  if (typeof raw["signature"] !== "string" || raw["signature"] === "") return [];
-  return [{ ...raw, type: "thinking", thinking: part.text, signature: raw["signature"] }];
+  const { signature = "" } = raw;
+  if (typeof signature !== "string" || (signature === "" && (signs || part.text === ""))) return [];
+  return [{ ...raw, type: "thinking", thinking: part.text, signature }];
 }
 
 function callToResult({ id, result }: NormalizedCall, warn: Warn): ToolResultBlockParam {

@@ -39,7 +39,15 @@ export interface AnthropicContext extends BodyContext {
   readonly maxOutputTokens?: number | undefined;
   /** How long the provider caches prefixes. Default: `5m`. */
   readonly cache?: AnthropicCache | undefined;
+  /** The host of the server. Default: that of Anthropic. */
+  readonly host?: string | undefined;
 }
+
+/**
+ * Whether the server at a host signs its thinking, and refuses thinking without a signature. Servers of others that are documented to sign
+ * none, or not always, want it back as they sent it: those of DeepSeek, Kimi, MiniMax and Z.ai.
+ */
+const signsThinking = (host: string): boolean => /(^|\.)anthropic\.com(:\d+)?$/.test(host);
 
 type Warn = (warning: string) => void;
 type Fields = Partial<MessageCreateParamsStreaming>;
@@ -57,7 +65,11 @@ export function requestToAnthropic(
   const normalized = format ? given : withAnswerInstruction(given, "the Messages API", warn);
   const { settings } = normalized;
   const cacheControl = cacheOf(context.cache);
-  const messages = messagesToBlocks(normalized.messages, warn);
+  const messages = messagesToBlocks(
+    normalized.messages,
+    signsThinking(context.host ?? "anthropic.com"),
+    warn,
+  );
   const stops = settings.stop?.filter((stop) => stop.trim() !== "") ?? [];
   warnUnsupported(settings, warn);
   const made: MessageCreateParamsStreaming = {

@@ -166,6 +166,21 @@ const messages: WireDialect = {
   },
 };
 
+/** A server of another provider, which signs no thinking. */
+const compatible: WireDialect = {
+  ...messages,
+  name: "anthropic/messages of others",
+  requestToBody: (request, context) => requestToAnthropic(request, { ...context, host: "api.test" }),
+  ownParts: [[reasoning({ signature: "" })], [reasoning({})]],
+  refused: {
+    ...messages.refused,
+    thinking: {
+      is: ({ type, signature }) => type === "thinking" && signature === "",
+      error: anthropicError("messages.1.content.0.signature: String should have at least 1 character"),
+    },
+  },
+};
+
 const aiSdk = (provider: string, name: string): WireDialect => ({
   name: `ai-sdk/${provider}`,
   requestToBody: (request, context) => requestToAiSdk(request, { ...context, provider }),
@@ -197,6 +212,7 @@ export const wireDialects: readonly WireDialect[] = [
   chat(chatProfiles.mistral, null),
   chat(chatProfiles.local, null),
   messages,
+  compatible,
   aiSdk("google.generative-ai", "google"),
   aiSdk("acme.chat", "acme"),
 ];
