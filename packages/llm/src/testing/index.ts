@@ -1,4 +1,4 @@
-export { ConformanceError } from "./conformance/check.ts";
+export { ConformanceError } from "./conformance/scene.ts";
 export type {
   ConformanceSubject,
   HarnessSetup,
