@@ -1,4 +1,5 @@
 /** The parts of an adapter between the port and a provider. See "Writing an adapter" in the README. */
+export { AnswerDraft, type AnswerEnd } from "./answer-draft.ts";
 export { answerInstruction, withAnswerInstruction } from "./answer-instruction.ts";
 export {
   checkOptions,
@@ -11,12 +12,10 @@ export {
   type OptionForms,
 } from "./check-options.ts";
 export { chunkFeed, type ChunkFeed, type PartKey } from "./chunk-feed.ts";
-export { logprobsToConfidence } from "./confidence.ts";
 export { resolveApiKey, type ApiKey, type ConnectionOptions } from "./connection.ts";
 export { environmentVariable } from "./environment.ts";
 export { failedOutcome, failureOf, redactedFailureOf, withWarnings, type FailureOf } from "./failure.ts";
 export { errorToFailure, faultToFailure, type FailureContext } from "./fault-to-failure.ts";
-export { emptyMessage, failedFinish, isCutFinish } from "./finish-reasons.ts";
 export { fileToFallbackText, fileToText, fileToUrl, mediaTypeOf, urlToFile } from "./file-to-text.ts";
 export { defined, fieldsOf, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
 export { commonImages, type FileLimits } from "./known-file.ts";
@@ -45,7 +44,6 @@ export type {
 export { callProvider } from "./provider-call.ts";
 export { providerFields, withProviderFields } from "./provider-fields.ts";
 export { providerToolsOf } from "./request.ts";
-export { countsToUsage, laterCounts, usageFields, type ReportedCounts } from "./reported-usage.ts";
 export { isErrorCode, type ErrorKind } from "./provider-errors.ts";
 export { retryAfterMs, type HeaderLookup } from "./retry-after.ts";
 export {
