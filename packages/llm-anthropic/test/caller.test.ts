@@ -1,4 +1,5 @@
-import { outputOfScript, recordingFetch } from "@moora/llm/testing";
+import { recordingFetch } from "@moora/llm/testing";
+import { outputOfScript } from "@moora/testbed/llm/call-endings";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { anthropic, AnthropicCaller } from "../src/index.ts";
 import { messagesDialect } from "@moora/testbed/anthropic/messages-dialect";

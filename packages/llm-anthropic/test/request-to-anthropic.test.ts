@@ -1,5 +1,6 @@
 import type { LlmMessage, LlmPart, LlmRequest } from "@moora/llm";
-import { exampleRequest, recordingFetch } from "@moora/llm/testing";
+import { recordingFetch } from "@moora/llm/testing";
+import { exampleRequest } from "@moora/testbed/llm/example-request";
 import { describe, expect, it } from "vitest";
 import { AnthropicCaller } from "../src/index.ts";
 import { requestToAnthropic, type AnthropicContext } from "../src/wire.ts";

@@ -1,6 +1,7 @@
 import type { JsonObject, LlmRequest } from "@moora/llm";
 import { answerInstruction, isJsonObject } from "@moora/llm/adapter";
-import { exampleRequest, recordingFetch } from "@moora/llm/testing";
+import { recordingFetch } from "@moora/llm/testing";
+import { exampleRequest } from "@moora/testbed/llm/example-request";
 import { describe, expect, it } from "vitest";
 import { chatProfiles, OpenAiChatCaller, type ChatProfileName } from "../src/index.ts";
 import { requestToChat } from "../src/wire.ts";

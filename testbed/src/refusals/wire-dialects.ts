@@ -1,6 +1,6 @@
 import type { Json, JsonObject, LlmPart, LlmRequest } from "@moora/llm";
 import type { BodyContext, WireRequest } from "@moora/llm/adapter";
-import type { RefusedPart } from "@moora/llm/testing";
+import type { RefusedPart } from "../llm/refusing-fetch.ts";
 import { requestToAiSdk } from "@moora/llm-ai-sdk/wire";
 import { requestToAnthropic } from "@moora/llm-anthropic/wire";
 import { chatProfiles, type ChatProfile } from "@moora/llm-openai";
