@@ -16,11 +16,10 @@ describe("the counts of a later event of one stream", () => {
   it("never replace positive counts by zeros", () => {
     const before = { ...input, outputTokens: 40, reasoningTokens: 7 };
     expect(draftOf(before, noUsage).usage()).toEqual(before);
-    for (const name of ["inputTokens", "cachedInputTokens", "cacheWriteTokens"])
-      expect(draftOf(before, { [name]: 0, outputTokens: 45 }).usage()).toEqual({
-        ...before,
-        outputTokens: 45,
-      });
+    for (const name of ["inputTokens", "cachedInputTokens", "cacheWriteTokens"]) {
+      const usage = draftOf(before, { [name]: 0, outputTokens: 45 }).usage();
+      expect(usage).toEqual({ ...before, outputTokens: 45 });
+    }
   });
 
   it("replace a count by zero where another one of the input has its tokens now", () => {

@@ -23,6 +23,8 @@ for (const overrides of [{ tools: [] }, { tools: [tool], toolChoice: "none" as c
   await bedrock?.callerOf({ model: "m", fetch }).call(requestOf({ messages, ...overrides }));
 const shown = bodies.map((body) => {
   const text = JSON.stringify(body);
-  return `${["toolConfig", "toolUse", "toolResult", "the sum is 3"].filter((part) => text.includes(part)).join(", ")}`;
+  return ["toolConfig", "toolUse", "toolResult", "the sum is 3"]
+    .filter((part) => text.includes(part))
+    .join(", ");
 });
 process.stdout.write(shown.join("\n"));
