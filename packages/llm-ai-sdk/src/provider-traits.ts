@@ -1,4 +1,4 @@
-import { commonIdFormat, type FileLimits, type IdFormat } from "@moora/llm/adapter";
+import { commonFiles, commonIdFormat, type FileLimits, type IdFormat } from "@moora/llm/adapter";
 import type { JsonObject } from "@moora/llm";
 
 /** How a provider of the AI SDK differs from others, where the common interface of its models has no field. */
@@ -46,7 +46,7 @@ const nameFormatOf = (characters: string): IdFormat => ({
 const common = {
   idFormat: commonIdFormat,
   nameFormat: nameFormatOf("[A-Za-z0-9_-]{1,64}"),
-  files: /^(image\/(png|jpeg|gif|webp)|application\/pdf)$/,
+  files: commonFiles,
   filesInResults: false,
   urlsInResults: false,
   schemaWithTools: false,

@@ -18,11 +18,12 @@ import {
   wireIds,
   withAnswerInstruction,
   type BodyContext,
+  type FileRules,
   type IdFormat,
   type NormalizedRequest,
   type WireRequest,
 } from "@moora/llm/adapter";
-import { halfOf, messagesToPrompt } from "./message-to-prompt.ts";
+import { halfOf, messagesToPrompt, readsUrl } from "./message-to-prompt.ts";
 import { traitsOf, type ProviderTraits } from "./provider-traits.ts";
 
 /** Where and how a request is sent. */
@@ -48,21 +49,25 @@ export function requestToAiSdk(request: LlmRequest, context: AiSdkContext): Wire
   const warn = (warning: string): void => void warnings.push(warning);
   const traits = traitsOf(context.provider);
   const idFormat = context.callIdFormat ?? traits.idFormat;
-  const { nameFormat, fileLimits } = traits;
-  const given = normalizeRequest(request, { ...context, idFormat, nameFormat, fileLimits, halfOf, warn });
+  const { nameFormat } = traits;
+  const { supportedUrls = {} } = context;
+  const files: FileRules = {
+    ...traits.fileLimits,
+    types: traits.files,
+    takesUrl: ({ url, mediaType }, isInResult) =>
+      (!isInResult || traits.urlsInResults || !traits.filesInResults) &&
+      readsUrl(url, mediaType, supportedUrls),
+  };
+  const given = normalizeRequest(request, { ...context, idFormat, nameFormat, files, halfOf, warn });
   const schema = answerSchemaOf(given, traits);
   const normalized = schema ? given : withAnswerInstruction(given, api, warn);
-  const { supportedUrls = {} } = context;
   const { settings } = normalized;
   const provided = providerToolsOf(request, traits.optionsName);
   const hasTools = normalized.tools.length + provided.length > 0 && normalized.toolChoice !== "none";
   const callsAsText = traits.callsNeedTools === true && !hasTools;
   if (settings.confidence === true) warn(unsupportedWarning("confidence", api));
   const body: AiSdkBody = {
-    prompt: [
-      ...systemOf(normalized),
-      ...messagesToPrompt(normalized.messages, { traits, supportedUrls, callsAsText, warn }),
-    ],
+    prompt: [...systemOf(normalized), ...messagesToPrompt(normalized.messages, { traits, callsAsText })],
     ...settingsOf(settings),
     ...toolsOf(normalized, provided),
     // JSON Schema is JSON, which the type of the AI SDK describes by keyword.

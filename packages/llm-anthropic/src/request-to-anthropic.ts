@@ -10,6 +10,7 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages";
 import type { JsonObject, LlmRequest, LlmSettings } from "@moora/llm";
 import {
+  commonFiles,
   convertSchema,
   defined,
   normalizeRequest,
@@ -20,7 +21,7 @@ import {
   withAnswerInstruction,
   withProviderFields,
   type BodyContext,
-  type FileLimits,
+  type FileRules,
   type NormalizedRequest,
   type WireRequest,
 } from "@moora/llm/adapter";
@@ -31,7 +32,13 @@ import { halfOf, messagesToBlocks, type BlockTurn } from "./message-to-blocks.ts
 export const anthropicName = "anthropic";
 
 /** 5 MB for an image, 100 files, and 32 MB for a request, with a margin for its texts. */
-const fileLimits: FileLimits = { maxFiles: 100, maxImageLength: 5 * 2 ** 20, maxTotalLength: 30 * 2 ** 20 };
+const files: FileRules = {
+  types: commonFiles,
+  inFailedResults: false,
+  maxFiles: 100,
+  maxImageLength: 5 * 2 ** 20,
+  maxTotalLength: 30 * 2 ** 20,
+};
 
 /** Where and how a request is sent. */
 export interface AnthropicContext extends BodyContext {
@@ -59,17 +66,13 @@ export function requestToAnthropic(
 ): WireRequest<MessageCreateParamsStreaming> {
   const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn: Warn = (text) => warnings.push(text);
-  const given = normalizeRequest(request, { ...context, fileLimits, halfOf, warn });
+  const given = normalizeRequest(request, { ...context, files, halfOf, warn });
   const answer = given.answerSchema && convertSchema(given.answerSchema, schemaDialects.anthropicAnswer);
   const format = answer?.isExact === true ? answer.schema : undefined;
   const normalized = format ? given : withAnswerInstruction(given, "the Messages API", warn);
   const { settings } = normalized;
   const cacheControl = cacheOf(context.cache);
-  const messages = messagesToBlocks(
-    normalized.messages,
-    signsThinking(context.host ?? "anthropic.com"),
-    warn,
-  );
+  const messages = messagesToBlocks(normalized.messages, signsThinking(context.host ?? "anthropic.com"));
   const stops = settings.stop?.filter((stop) => stop.trim() !== "") ?? [];
   warnUnsupported(settings, warn);
   const made: MessageCreateParamsStreaming = {

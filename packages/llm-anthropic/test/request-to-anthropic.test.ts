@@ -203,10 +203,7 @@ describe("a request to the Messages API", () => {
       {
         type: "tool_result",
         tool_use_id: "2",
-        content: [
-          { type: "text", text: "the arguments are not JSON" },
-          { type: "text", text: "(File not shown: image/png.)" },
-        ],
+        content: "the arguments are not JSON\n\n(File not shown: image/png.)",
         is_error: true,
       },
     ]);

@@ -1,7 +1,10 @@
-import type { FileLimits, IdFormat } from "@moora/llm/adapter";
+import { commonFiles, type FileRules, type FileLimits, type IdFormat } from "@moora/llm/adapter";
 
 /** The limits of OpenAI, for both of its APIs: 1,500 images, and 512 MB in one request. */
 export const openAiFileLimits: FileLimits = { maxFiles: 1_500, maxTotalLength: 512 * 2 ** 20 };
+
+/** The files of OpenAI Responses. */
+export const openAiFiles: FileRules = { ...openAiFileLimits, types: commonFiles };
 
 /** Fields of a request that a server may support by another name, or not at all. */
 export type ChatField =

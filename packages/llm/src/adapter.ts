@@ -18,7 +18,7 @@ export { failedOutcome, failureOf, redactedFailureOf, withWarnings, type Failure
 export { errorToFailure, faultToFailure, type FailureContext } from "./fault-to-failure.ts";
 export { fileToFallbackText, fileToText, fileToUrl, mediaTypeOf, urlToFile } from "./file-to-text.ts";
 export { defined, fieldsOf, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
-export { commonImages, type FileLimits } from "./known-file.ts";
+export { commonFiles, commonImages, type FileLimits, type FileRules } from "./known-file.ts";
 export { loadSdk } from "./load-sdk.ts";
 export {
   filesOfTurn,
@@ -42,6 +42,7 @@ export type {
   WireRequest,
 } from "./protocol.ts";
 export { callProvider } from "./provider-call.ts";
+export { ProviderCaller, sdkClientOptions, type SdkClientOptions } from "./provider-caller.ts";
 export { providerFields, withProviderFields } from "./provider-fields.ts";
 export { providerToolsOf } from "./request.ts";
 export { isErrorCode, type ErrorKind } from "./provider-errors.ts";

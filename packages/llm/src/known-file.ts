@@ -6,6 +6,9 @@ import { unsupportedWarning } from "./warnings.ts";
 /** The images that every provider with images accepts. */
 export const commonImages: RegExp = /^image\/(png|jpeg|gif|webp)$/;
 
+/** The same, and PDF. */
+export const commonFiles: RegExp = /^(image\/(png|jpeg|gif|webp)|application\/pdf)$/;
+
 /** Types by the first bytes of a file, each byte as one character. */
 const signatures: readonly (readonly [RegExp, string])[] = [
   [/^\x89PNG\r\n/, "image/png"],
@@ -50,6 +53,26 @@ export interface FileLimits {
   readonly maxFiles?: number;
   readonly maxImageLength?: number;
   readonly maxTotalLength?: number;
+}
+
+/** The files that an API takes. Any other one is a text: its own, or its name. */
+export interface FileRules extends FileLimits {
+  /** The media types that it takes as data. Default: any. */
+  readonly types?: RegExp;
+  /** Whether it takes the URL of a file, in a result or in a message. Default: by its type. */
+  readonly takesUrl?: (
+    file: { readonly url: string; readonly mediaType: string },
+    isInResult: boolean,
+  ) => boolean;
+  /** Whether a failed result may have files. Default: true. */
+  readonly inFailedResults?: boolean;
+}
+
+/** Whether an API takes a file in a message, or in a result. */
+export function takesFile(file: LlmFile, { types, takesUrl }: FileRules, isInResult: boolean): boolean {
+  return "url" in file && takesUrl !== undefined
+    ? takesUrl(file, isInResult)
+    : types === undefined || types.test(file.mediaType);
 }
 
 /** Returns a function that returns a file by its bytes, or a text for one beyond the limits. Call it for the newest files first. */

@@ -10,7 +10,8 @@ import {
   type JsonObject,
 } from "./json.ts";
 import { lostNumber } from "./json-numbers.ts";
-import { limitedFiles, type FileLimits } from "./known-file.ts";
+import { fileToFallbackText } from "./file-to-text.ts";
+import { limitedFiles, takesFile, type FileRules } from "./known-file.ts";
 import { mapFiles } from "./map-files.ts";
 import type {
   LlmContent,
@@ -88,9 +89,9 @@ export interface NormalizeOptions {
   readonly nameFormat?: IdFormat | undefined;
   /** Which half of a pair an opaque part is: a provider refuses a half alone. Default: there are no pairs. */
   readonly halfOf?: ((raw: Json) => Half | undefined) | undefined;
-  /** The provider's limits for files. Default: none. */
-  readonly fileLimits?: FileLimits | undefined;
-  /** Receives a warning for each file beyond the limits. */
+  /** The files that the provider takes. Default: any. */
+  readonly files?: FileRules | undefined;
+  /** Receives a warning for each file that is not sent. */
   readonly warn?: ((warning: string) => void) | undefined;
 }
 
@@ -112,12 +113,13 @@ export function normalizeRequest(request: LlmRequest, options: NormalizeOptions)
   const toolName = wireNames(options.nameFormat);
   const names = new Map(request.tools.map((tool) => [toolName(tool.name), tool.name]));
   const idOf = uniqueIds(options.idFormat);
-  const limited = limitedFiles(options.fileLimits ?? {}, options.warn ?? (() => undefined));
+  const limited = limitedFiles(options.files ?? {}, options.warn ?? (() => undefined));
   const messages = wellFormed.messages
     .toReversed()
     .map((message) => mapFiles(message, limited))
     .toReversed()
-    .flatMap((message) => normalizeMessage(message, options, idOf, toolName));
+    .flatMap((message) => normalizeMessage(message, options, idOf, toolName))
+    .map((message) => withTakenFiles(message, options));
   const { halfOf = () => undefined } = options;
   const { toolChoice } = request;
   return {
@@ -130,6 +132,31 @@ export function normalizeRequest(request: LlmRequest, options: NormalizeOptions)
     toolChoice: typeof toolChoice === "string" ? toolChoice : { name: toolName(toolChoice.name) },
     nameOf: (wireName) => names.get(wireName) ?? wireName,
   };
+}
+
+/** Replaces files that the provider does not take. A turn of its own origin keeps what the provider has made. */
+function withTakenFiles(
+  message: NormalizedMessage,
+  { files: rules = {}, warn = () => undefined }: NormalizeOptions,
+): NormalizedMessage {
+  if (message.role === "note") return message;
+  if (message.role === "user") {
+    const content = message.content.map((piece): LlmContent =>
+      piece.type === "text" || takesFile(piece.file, rules, false)
+        ? piece
+        : { type: "text", text: fileToFallbackText(piece.file, warn) },
+    );
+    return { ...message, content };
+  }
+  const parts = message.parts.map((part): NormalizedPart => {
+    if (part.type !== "tool-call" || part.result.files === undefined) return part;
+    const { isError, content, files } = part.result;
+    const { inFailedResults = true } = rules;
+    const taken = files.filter((file) => takesFile(file, rules, true) && (inFailedResults || !isError));
+    const texts = files.filter((file) => !taken.includes(file)).map((file) => fileToFallbackText(file, warn));
+    return { ...part, result: { isError, content: [content, ...texts].join("\n\n"), files: taken } };
+  });
+  return { ...message, parts };
 }
 
 /** Leaves out calls without results and results without calls. A call may still run in a turn that calls tools of the agent. */
