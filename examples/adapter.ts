@@ -49,6 +49,9 @@ async function* eventsOf(response: Response): AsyncGenerator<Event> {
   }
 }
 
+/** Where the usage of the API has its counts. */
+const usageFields = { inputTokens: "inputTokens", outputTokens: "outputTokens" };
+
 class Reader implements AnswerReader<object, Event> {
   readonly #context: ReaderContext;
   readonly #draft: AnswerDraft;
@@ -57,7 +60,7 @@ class Reader implements AnswerReader<object, Event> {
 
   constructor(context: ReaderContext) {
     this.#context = context;
-    this.#draft = new AnswerDraft(context);
+    this.#draft = new AnswerDraft(context, usageFields);
   }
 
   add(event: Event): boolean {
@@ -137,7 +140,7 @@ const protocolAt = (baseURL: string): Protocol<object, Event> => ({
     return eventsOf(response);
   },
   reader: (context) => new Reader(context),
-  errorCodes: { busy: "overloaded" },
+  errorCodes: [["overloaded", /^busy$/]],
   errorToBody: (error) => (error instanceof ErrorEvent ? error.body : undefined),
 });
 

@@ -1,12 +1,22 @@
 import type { Json } from "@moora/llm";
 import {
   fieldsOf,
-  isErrorCode,
   isJsonObject,
   StreamFaultError,
   textToJson,
+  type ErrorRows,
   type StreamFault,
 } from "@moora/llm/adapter";
+
+/** The names of errors of the AI SDK, and of Amazon. */
+export const aiSdkErrors: ErrorRows = [
+  ["auth", /^(AccessDenied|UnrecognizedClient)Exception$|^AI_Load(APIKey|Setting)Error$/],
+  ["rate-limit", /^ThrottlingException$/],
+  ["overloaded", /^(ModelNotReady|ServiceUnavailable)Exception$/],
+  ["server", /^(InternalServer|ModelStreamError|ModelTimeout)Exception$/],
+  ["invalid-request", /^ValidationException$|^AI_(InvalidPrompt|UnsupportedFunctionality)Error$/],
+  ["invalid-setting", /^AI_(NoSuchModel|InvalidArgument)Error$/],
+];
 
 const field = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
@@ -57,7 +67,9 @@ export function errorToBody(error: unknown): Json | undefined {
   if (nameOf(error) === "AI_TypeValidationError") return errorIn(field(error, "value"));
   if (nameOf(error) === "AI_APICallError") return textToJson(textOf(field(error, "responseBody")));
   if (error instanceof Error)
-    return isErrorCode(error.name) ? { error: { code: error.name, message: error.message } } : undefined;
+    return aiSdkErrors.some(([, pattern]) => pattern.test(error.name))
+      ? { error: { code: error.name, message: error.message } }
+      : undefined;
 
   if (typeof error !== "object" || error === null) return undefined;
   const { data, message, type, code, statusCode } = fieldsOf(error);

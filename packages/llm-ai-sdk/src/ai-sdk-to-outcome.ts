@@ -7,6 +7,7 @@ import {
   type AnswerEnd,
   type AnswerReader,
   type ReaderContext,
+  type UsageFields,
 } from "@moora/llm/adapter";
 import { errorToFault } from "./ai-sdk-failure.ts";
 import { PartList } from "./part-list.ts";
@@ -20,6 +21,15 @@ type Block = "text" | "reasoning";
 type BlockPart<Type extends Part["type"]> = Omit<Extract<Part, { readonly type: Type }>, "type">;
 type Finish = Extract<Part, { readonly type: "finish" }>;
 
+/** The models of the AI SDK do not read the reasoning of every server. */
+const usageFields: UsageFields = {
+  inputTokens: "inputTokens.total",
+  cachedInputTokens: "inputTokens.cacheRead",
+  cacheWriteTokens: "inputTokens.cacheWrite",
+  outputTokens: "outputTokens.total",
+  reasoningTokens: ["outputTokens.reasoning", "raw.completion_tokens_details.reasoning_tokens"],
+};
+
 /** Assembles an answer from the stream parts of a model. */
 export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
   readonly #context: ReaderContext;
@@ -32,7 +42,7 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
 
   constructor(context: ReaderContext, requestedModel: string) {
     this.#context = context;
-    this.#draft = new AnswerDraft(context);
+    this.#draft = new AnswerDraft(context, usageFields);
     this.#draft.model = requestedModel;
     this.#calls = new StreamedCalls(context, this.#parts);
   }

@@ -6,12 +6,21 @@ import type {
   ContentBlockParam,
 } from "@anthropic-ai/sdk/resources/messages";
 import type { JsonObject, LlmOutcome, LlmUsage } from "@moora/llm";
-import { AnswerDraft, type AnswerReader, type ReaderContext } from "@moora/llm/adapter";
+import { AnswerDraft, type AnswerReader, type ReaderContext, type UsageFields } from "@moora/llm/adapter";
 import { BlockBuilder } from "./block-builder.ts";
 import { blockToPart, type CompleteBlock } from "./block-to-part.ts";
 
 /** How often a paused turn is continued. After that, it is returned incomplete. */
 const maxContinuations = 16;
+
+const usageFields: UsageFields = {
+  inputTokens: "input_tokens",
+  cachedInputTokens: "cache_read_input_tokens",
+  cacheWriteTokens: "cache_creation_input_tokens",
+  outputTokens: "output_tokens",
+  reasoningTokens: "output_tokens_details.thinking_tokens",
+  isApart: true,
+};
 
 /** Assembles a message from its events, and from those of the messages that continue it. */
 export class AnthropicReader implements AnswerReader<MessageCreateParamsStreaming, RawMessageStreamEvent> {
@@ -27,7 +36,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
 
   constructor(context: ReaderContext) {
     this.#context = context;
-    this.#draft = new AnswerDraft(context, true);
+    this.#draft = new AnswerDraft(context, usageFields);
   }
 
   isSignOfLife({ type }: { readonly type: string }): boolean {

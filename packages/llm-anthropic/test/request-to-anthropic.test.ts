@@ -203,7 +203,7 @@ describe("a request to the Messages API", () => {
       {
         type: "tool_result",
         tool_use_id: "2",
-        content: "the arguments are not JSON\n\n(File not shown: image/png.)",
+        content: "the arguments are not JSON\n(File not shown: image/png.)",
         is_error: true,
       },
     ]);

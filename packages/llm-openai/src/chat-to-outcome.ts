@@ -2,10 +2,12 @@ import type { LlmOutcome, LlmPart, LlmUsage } from "@moora/llm";
 import {
   AnswerDraft,
   isJsonObject,
+  logprobsToConfidence,
   mediaTypeOf,
   urlToFile,
   type AnswerReader,
   type ReaderContext,
+  type UsageFields,
 } from "@moora/llm/adapter";
 import type {
   ChatCompletionChunk,
@@ -16,6 +18,15 @@ import { ToolCallSlots } from "./tool-call-slots.ts";
 
 /** Some servers report the usage in the choice. */
 type Choice = ChatCompletionChunk.Choice & { readonly usage?: object | null };
+
+/** Some servers have names of their own for cached input. */
+const usageFields: UsageFields = {
+  inputTokens: "prompt_tokens",
+  cachedInputTokens: ["prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens"],
+  cacheWriteTokens: "prompt_tokens_details.cache_write_tokens",
+  outputTokens: "completion_tokens",
+  reasoningTokens: "completion_tokens_details.reasoning_tokens",
+};
 
 /** Assembles a completion from its chunks. */
 export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStreaming, ChatCompletionChunk> {
@@ -33,7 +44,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   /** `reasoningField`: the field in which the server reads reasoning again; null if it does not. */
   constructor(context: ReaderContext, reasoningField: string | null = null) {
     this.#context = context;
-    this.#draft = new AnswerDraft(context);
+    this.#draft = new AnswerDraft(context, usageFields);
     this.#reasoningField = reasoningField;
   }
 
@@ -66,7 +77,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     const outcome = this.#draft.end({
       parts: [...this.#textParts(), ...this.#files, ...(calls ?? [])],
       raw: this.#finish ?? "",
-      logprobs: this.#logprobs,
+      confidence: logprobsToConfidence(this.#logprobs),
       ...(this.#refusal !== "" && { raw: "refusal", message: this.#refusal }),
     });
     const isFailed = !outcome.ok && outcome.failure.kind !== "empty";

@@ -3,8 +3,10 @@ import {
   AnswerDraft,
   errorToFailure,
   failedOutcome,
+  logprobsToConfidence,
   type AnswerReader,
   type ReaderContext,
+  type UsageFields,
 } from "@moora/llm/adapter";
 import type {
   Response,
@@ -22,6 +24,14 @@ const endings = {
   "response.failed": "failed",
 } as const;
 
+const usageFields: UsageFields = {
+  inputTokens: "input_tokens",
+  cachedInputTokens: "input_tokens_details.cached_tokens",
+  cacheWriteTokens: "input_tokens_details.cache_write_tokens",
+  outputTokens: "output_tokens",
+  reasoningTokens: "output_tokens_details.reasoning_tokens",
+};
+
 /** Assembles a response from its events. */
 export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming, ResponseStreamEvent> {
   readonly #context: ReaderContext;
@@ -35,7 +45,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
 
   constructor(context: ReaderContext) {
     this.#context = context;
-    this.#draft = new AnswerDraft(context);
+    this.#draft = new AnswerDraft(context, usageFields);
   }
 
   add(event: ResponseStreamEvent): boolean {
@@ -113,7 +123,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
       raw: message === undefined ? (details?.reason ?? status) : "refusal",
       unknown: status === "incomplete" ? "length" : "other",
       message,
-      logprobs: logprobsIn(items ?? []),
+      confidence: logprobsToConfidence(logprobsIn(items ?? [])),
     });
   }
 

@@ -41,11 +41,13 @@ export type {
   WireCall,
   WireRequest,
 } from "./protocol.ts";
+export { logprobsToConfidence } from "./confidence.ts";
+export type { UsageFields } from "./reported-usage.ts";
 export { callProvider } from "./provider-call.ts";
 export { ProviderCaller, sdkClientOptions, type SdkClientOptions } from "./provider-caller.ts";
 export { providerFields, withProviderFields } from "./provider-fields.ts";
 export { providerToolsOf } from "./request.ts";
-export { isErrorCode, type ErrorKind } from "./provider-errors.ts";
+export type { ErrorKind, ErrorRows } from "./provider-errors.ts";
 export { retryAfterMs, type HeaderLookup } from "./retry-after.ts";
 export {
   StreamFaultError,

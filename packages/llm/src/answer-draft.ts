@@ -1,4 +1,3 @@
-import { logprobsToConfidence } from "./confidence.ts";
 import { failedOutcome, failureOf } from "./failure.ts";
 import { hasContent } from "./normalized-request.ts";
 import {
@@ -15,6 +14,7 @@ import {
   missingCount,
   readCounts,
   type ReportedCounts,
+  type UsageFields,
 } from "./reported-usage.ts";
 import type { LlmPart } from "./request.ts";
 
@@ -31,13 +31,6 @@ const finishRows: readonly (readonly [RegExp, LlmFinish["unified"] | LlmFailureK
   [/^(network_)?error$|^abort(ed)?$/, "server"],
 ];
 
-/** What messages say of a failed answer, unless the provider does. */
-const messages: Readonly<Partial<Record<LlmFailureKind, string>>> = {
-  "content-filter": "A content filter stopped the answer.",
-  "context-length": "The answer exceeds the context window.",
-  refusal: "The model refused to answer.",
-};
-
 /** The end of a complete answer. */
 export interface AnswerEnd {
   readonly parts: readonly LlmPart[];
@@ -47,7 +40,7 @@ export interface AnswerEnd {
   readonly unknown?: LlmFinish["unified"] | LlmFailureKind;
   /** What the provider says of a failed answer. */
   readonly message?: string | undefined;
-  readonly logprobs?: readonly number[];
+  readonly confidence?: number | undefined;
 }
 
 /** What all answers have: text, a model, usage and an end. A reader adds the rest. */
@@ -57,19 +50,18 @@ export class AnswerDraft {
   /** The model that answers, by the name that the provider reports. */
   model = "";
   readonly #origin: string;
-  readonly #countsApart: boolean;
+  readonly #fields: UsageFields;
   #counts: ReportedCounts = {};
   #paused: LlmUsage | undefined;
 
-  /** `countsApart`: whether the provider counts cached input apart from new input. */
-  constructor({ origin }: { readonly origin: string }, countsApart: boolean = false) {
+  constructor({ origin }: { readonly origin: string }, fields: UsageFields) {
     this.#origin = origin;
-    this.#countsApart = countsApart;
+    this.#fields = fields;
   }
 
   /** Adds a usage in the form of the provider, which replaces earlier ones. */
   report(usage: unknown): void {
-    this.#counts = laterCounts(this.#counts, readCounts(usage));
+    this.#counts = laterCounts(this.#counts, readCounts(usage, this.#fields));
   }
 
   /** Another request continues the answer: what it reports is added. */
@@ -80,7 +72,7 @@ export class AnswerDraft {
 
   /** The usage so far; undefined as long as no event reports it. */
   usage(): LlmUsage | undefined {
-    const usage = countsToUsage(this.#counts, this.#countsApart);
+    const usage = countsToUsage(this.#counts, this.#fields.isApart);
     return usage === undefined ? this.#paused : addUsage(this.#paused ?? noUsage, usage);
   }
 
@@ -94,15 +86,13 @@ export class AnswerDraft {
   }
 
   /** The outcome of an answer that is complete, by its finish reason. */
-  end({ parts, raw, unknown = "other", message, logprobs = [] }: AnswerEnd): LlmOutcome {
+  end({ parts, raw, unknown = "other", message, confidence }: AnswerEnd): LlmOutcome {
     const meaning = finishRows.find(([pattern]) => pattern.test(raw))?.[1] ?? unknown;
-    if (!isUnified(meaning))
-      return this.failed(meaning, message ?? messages[meaning] ?? `The model stopped with ${raw}.`, raw);
+    if (!isUnified(meaning)) return this.failed(meaning, message ?? `The model stopped with ${raw}.`, raw);
     // Some servers send `stop` after a call.
     const hasCalls = parts.some((part) => part.type === "tool-call");
     const unified = meaning === "stop" && hasCalls ? "tool-calls" : meaning;
     if (!hasContent(parts)) return this.failed("empty", emptyMessage(unified));
-    const confidence = logprobsToConfidence(logprobs);
     const usageMissing = missingCount(this.#counts);
     return {
       ok: true,

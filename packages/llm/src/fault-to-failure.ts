@@ -2,7 +2,7 @@ import { redactedFailureOf, type FailureOf } from "./failure.ts";
 import { defined, textToJson, type Json } from "./json.ts";
 import type { LlmFailure } from "./outcome.ts";
 import { hostOf } from "./origin.ts";
-import { errorMeaning, type ErrorKind } from "./provider-errors.ts";
+import { errorMeaning, type ErrorRows } from "./provider-errors.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { BrokenStream, RefusedResponse, StreamFault } from "./stream-fault.ts";
 import { jsonToVendorError, type VendorError } from "./vendor-error.ts";
@@ -17,7 +17,7 @@ export interface FailureContext {
   /** The texts that messages must not contain: keys, values of headers. */
   readonly secrets: readonly string[];
   /** The kinds of this provider's error codes, in addition to the common ones. */
-  readonly errorCodes?: Readonly<Record<string, ErrorKind>> | undefined;
+  readonly errorCodes?: ErrorRows | undefined;
   /** The body of an error event that the provider's SDK threw as an error; undefined for any other error. */
   readonly errorToBody: (error: unknown) => Json | undefined;
 }

@@ -1,5 +1,6 @@
 import { base64ToBytes } from "./data-url.ts";
-import { fileToName, urlToFile } from "./file-to-text.ts";
+import { fileToFallbackText, fileToName, urlToFile } from "./file-to-text.ts";
+import type { FilePlace } from "./map-files.ts";
 import type { LlmFile } from "./request.ts";
 import { unsupportedWarning } from "./warnings.ts";
 
@@ -68,22 +69,29 @@ export interface FileRules extends FileLimits {
   readonly inFailedResults?: boolean;
 }
 
-/** Whether an API takes a file in a message, or in a result. */
-export function takesFile(file: LlmFile, { types, takesUrl }: FileRules, isInResult: boolean): boolean {
-  return "url" in file && takesUrl !== undefined
-    ? takesUrl(file, isInResult)
-    : types === undefined || types.test(file.mediaType);
-}
-
-/** Returns a function that returns a file by its bytes, or a text for one beyond the limits. Call it for the newest files first. */
-export function limitedFiles(
-  { maxFiles = Infinity, maxImageLength = Infinity, maxTotalLength = Infinity }: FileLimits,
+/** Returns a function that returns a file by its bytes, or a text for one that the API does not take. Call it for the newest files first. */
+export function takenFiles(
+  {
+    types,
+    takesUrl,
+    inFailedResults = true,
+    maxFiles = Infinity,
+    maxImageLength = Infinity,
+    maxTotalLength = Infinity,
+  }: FileRules,
   warn: (warning: string) => void,
-): (file: LlmFile) => LlmFile | string {
+): (file: LlmFile, place: FilePlace) => LlmFile | string {
   let count = 0;
   let total = 0;
-  return (given) => {
+  const isTaken = (file: LlmFile, place: FilePlace): boolean => {
+    if (place === "turn") return true;
+    if (place === "failed-result" && !inFailedResults) return false;
+    const isUrl = "url" in file && takesUrl !== undefined;
+    return isUrl ? takesUrl(file, place !== "message") : (types?.test(file.mediaType) ?? true);
+  };
+  return (given, place) => {
     const file = knownFile(given);
+    if (!isTaken(file, place)) return fileToFallbackText(file, warn);
     if (!/^(image|audio|video)\/|^application\/pdf$/.test(file.mediaType)) return file;
     const length = "data" in file ? file.data.length : 0;
     const isLarge = file.mediaType.startsWith("image/") && length > maxImageLength;

@@ -10,8 +10,7 @@ import {
   type JsonObject,
 } from "./json.ts";
 import { lostNumber } from "./json-numbers.ts";
-import { fileToFallbackText } from "./file-to-text.ts";
-import { limitedFiles, takesFile, type FileRules } from "./known-file.ts";
+import { takenFiles, type FileRules } from "./known-file.ts";
 import { mapFiles } from "./map-files.ts";
 import type {
   LlmContent,
@@ -113,13 +112,16 @@ export function normalizeRequest(request: LlmRequest, options: NormalizeOptions)
   const toolName = wireNames(options.nameFormat);
   const names = new Map(request.tools.map((tool) => [toolName(tool.name), tool.name]));
   const idOf = uniqueIds(options.idFormat);
-  const limited = limitedFiles(options.files ?? {}, options.warn ?? (() => undefined));
+  const taken = takenFiles(options.files ?? {}, options.warn ?? (() => undefined));
   const messages = wellFormed.messages
     .toReversed()
-    .map((message) => mapFiles(message, limited))
+    .map((message) =>
+      mapFiles(message, (file, place) =>
+        taken(file, place === "turn" && !isOwn(message, options) ? "message" : place),
+      ),
+    )
     .toReversed()
-    .flatMap((message) => normalizeMessage(message, options, idOf, toolName))
-    .map((message) => withTakenFiles(message, options));
+    .flatMap((message) => normalizeMessage(message, options, idOf, toolName));
   const { halfOf = () => undefined } = options;
   const { toolChoice } = request;
   return {
@@ -132,31 +134,6 @@ export function normalizeRequest(request: LlmRequest, options: NormalizeOptions)
     toolChoice: typeof toolChoice === "string" ? toolChoice : { name: toolName(toolChoice.name) },
     nameOf: (wireName) => names.get(wireName) ?? wireName,
   };
-}
-
-/** Replaces files that the provider does not take. A turn of its own origin keeps what the provider has made. */
-function withTakenFiles(
-  message: NormalizedMessage,
-  { files: rules = {}, warn = () => undefined }: NormalizeOptions,
-): NormalizedMessage {
-  if (message.role === "note") return message;
-  if (message.role === "user") {
-    const content = message.content.map((piece): LlmContent =>
-      piece.type === "text" || takesFile(piece.file, rules, false)
-        ? piece
-        : { type: "text", text: fileToFallbackText(piece.file, warn) },
-    );
-    return { ...message, content };
-  }
-  const parts = message.parts.map((part): NormalizedPart => {
-    if (part.type !== "tool-call" || part.result.files === undefined) return part;
-    const { isError, content, files } = part.result;
-    const { inFailedResults = true } = rules;
-    const taken = files.filter((file) => takesFile(file, rules, true) && (inFailedResults || !isError));
-    const texts = files.filter((file) => !taken.includes(file)).map((file) => fileToFallbackText(file, warn));
-    return { ...part, result: { isError, content: [content, ...texts].join("\n\n"), files: taken } };
-  });
-  return { ...message, parts };
 }
 
 /** Leaves out calls without results and results without calls. A call may still run in a turn that calls tools of the agent. */
@@ -183,6 +160,10 @@ function withoutHalves(
   });
 }
 
+/** Whether a turn is from the origin of the request, which gets raw parts back. */
+const isOwn = (message: LlmMessage, { origin, neutral }: NormalizeOptions): boolean =>
+  message.role === "assistant" && message.turn.origin === origin && neutral !== true;
+
 /** Ids in a format. An id that occurs again belongs to another call, and is replaced. */
 function uniqueIds(format: IdFormat | undefined): (id: string) => string {
   const wireId = wireIds(format);
@@ -205,7 +186,7 @@ function normalizeMessage(
     const content = message.content.filter((piece) => piece.type === "file" || !isBlank(piece.text));
     return [{ role: "user", content: content.length > 0 ? content : [{ type: "text", text: "(empty)" }] }];
   }
-  const isOwnOrigin = message.turn.origin === options.origin && options.neutral !== true;
+  const isOwnOrigin = isOwn(message, options);
   const results = message.results[Symbol.iterator]();
   const parts = message.turn.parts.flatMap((part) =>
     normalizePart(part, isOwnOrigin, (call) => ({

@@ -10,45 +10,26 @@ export type ErrorMeaning = Pick<LlmFailure, "kind" | "blamesFiles"> & {
   readonly advice?: string;
 };
 
-/** The codes of providers and of their SDKs. */
-const codeRows: readonly (readonly [ErrorKind, string])[] = [
-  ["auth", "authentication_error invalid_api_key permission_error permission_denied organization_on_hold"],
-  ["auth", "AI_LoadAPIKeyError AI_LoadSettingError API_KEY_INVALID UNAUTHENTICATED PERMISSION_DENIED"],
-  ["auth", "AccessDeniedException UnrecognizedClientException"],
-  // 1113 is the number of Zhipu for an account without credit.
-  ["billing", "insufficient_quota exceeded_current_quota_error billing_error billing_not_active 1113"],
-  ["billing", "billing_hard_limit_reached contract_spend_limit_reached enforced_spend_limit_reached"],
-  ["billing", "linked_organization_billing_unavailable linked_organization_spend_limit_reached"],
-  ["billing", "user_profile_billing_not_authorized user_profile_not_billable BILLING_DISABLED"],
-  ["rate-limit", "rate_limit_error rate_limit_exceeded ramp_limit_exceeded RESOURCE_EXHAUSTED"],
-  ["rate-limit", "ThrottlingException"],
-  ["overloaded", "overloaded overloaded_error engine_overloaded server_is_overloaded slow_down UNAVAILABLE"],
-  ["overloaded", "ModelNotReadyException ServiceUnavailableException"],
-  [
-    "server",
-    "api_error server_error internal_server_error timeout_error conflict_error vector_store_timeout",
-  ],
-  ["server", "cmek_context_unavailable cmek_key_unreachable INTERNAL UNKNOWN DEADLINE_EXCEEDED"],
-  ["server", "InternalServerException ModelStreamErrorException ModelTimeoutException"],
-  ["context-length", "context_length_exceeded exceed_context_size_error model_context_window_exceeded"],
-  ["context-length", "request_too_large string_above_max_length array_above_max_length 1261"],
-  ["content-filter", "content_filter content_policy_violation bio_policy cyber_policy invalid_prompt"],
-  ["content-filter", "image_content_policy_violation misalignment_policy_violation"],
+/** Rows of a table of errors: the first one that matches counts. */
+export type ErrorRows = readonly (readonly [ErrorKind, RegExp])[];
+
+/** The codes of providers. */
+const codeRows: ErrorRows = [
+  // 1113 is the number of Zhipu for an account without credit, 1261 for a prompt that is too long.
+  ["billing", /billing|_billable$|_spend_limit_|_quota|^1113$/i],
+  ["auth", /^(authentication|permission)_|api_key|^organization_on_hold$|^UNAUTHENTICATED$/i],
+  ["rate-limit", /^(rate|ramp)_limit_|^RESOURCE_EXHAUSTED$/],
+  ["overloaded", /overloaded|^slow_down$|^UNAVAILABLE$/],
+  ["server", /^(api|server|internal_server|timeout|conflict)_error$|^cmek_|_timeout$/],
+  ["server", /^(INTERNAL|UNKNOWN|DEADLINE_EXCEEDED)$/],
+  ["context-length", /context_(length|size|window)|^request_too_large$|_above_max_length$|^1261$/],
+  ["content-filter", /content_filter|_policy(_violation)?$|^invalid_prompt$/],
   // The model made a tool call that the server could not parse. The next answer may be valid.
-  ["malformed", "tool_use_failed json_validate_failed"],
-  ["invalid-request", "invalid_request invalid_request_error invalid_encrypted_content ValidationException"],
-  ["invalid-request", "AI_InvalidPromptError AI_UnsupportedFunctionalityError INVALID_ARGUMENT OUT_OF_RANGE"],
-  ["invalid-setting", "model_not_found not_found_error NOT_FOUND AI_NoSuchModelError FAILED_PRECONDITION"],
-  ["invalid-setting", "unsupported_parameter unknown_parameter missing_required_parameter unsupported_value"],
-  ["invalid-setting", "invalid_function_parameters data_residency_mismatch AI_InvalidArgumentError"],
+  ["malformed", /^(tool_use|json_validate)_failed$/],
+  ["invalid-setting", /^(model_)?not_found|_parameters?$|^unsupported_value$|^FAILED_PRECONDITION$/i],
+  ["invalid-setting", /^data_residency_mismatch$/],
+  ["invalid-request", /^invalid_(request|encrypted|argument)|^OUT_OF_RANGE$/i],
 ];
-
-const codes: ReadonlyMap<string, ErrorKind> = new Map(
-  codeRows.flatMap(([kind, listed]) => listed.split(" ").map((code) => [code, kind])),
-);
-
-/** Whether a code is that of a known error. */
-export const isErrorCode = (code: string): boolean => codes.has(code);
 
 /** The kinds of statuses without a known code. */
 const statuses: Readonly<Record<number, ErrorKind>> = {
@@ -64,8 +45,8 @@ const statuses: Readonly<Record<number, ErrorKind>> = {
   529: "overloaded",
 };
 
-/** What the message says of an unspecific error. The first row that matches counts. */
-const messageRows: readonly (readonly [ErrorKind, RegExp])[] = [
+/** What the message says of an unspecific error. */
+const messageRows: ErrorRows = [
   ["context-length", /\btokens \+ `?max_new_tokens\b|\binput length and `?max_tokens\b/i],
   ["context-length", /\bcontext[ _-]?(length|window|size|limit)\b/i],
   ["context-length", /\b(prompt|input|conversation)\b.{0,40}\btoo (long|large)\b/i],
@@ -80,23 +61,17 @@ const messageRows: readonly (readonly [ErrorKind, RegExp])[] = [
 
 /** What is said of a `maxOutputTokens` that is larger than what the model can write. */
 const outputLimit =
-  /\bmax_?(new|completion|output)?_?tokens\b[^.]{0,80}?(too (large|high)|above|exceeds?\b|> ?\d|<=|less than or equal|cannot be greater|value of \d)|\brange of max_\w*tokens\b|\bmaximum tokens you requested exceeds?\b|\bat most \d+ (completion|output) tokens\b/i;
+  /\bmax_?\w*tokens\b[^.]{0,80}?(too (large|high)|above|exceed|> ?\d|<=|or equal|cannot be greater|value of \d)|\brange of max_|\btokens you requested exceed|\bat most \d+ (completion|output) tokens\b/i;
 
 /** What is said of input and output that together exceed the context. */
-const sums: readonly RegExp[] = [
-  /context limit: (?<input>\d+) \+ (?<output>\d+) >/,
-  /\((?<input>\d+) (?:in the messages|of text input)\b.*?(?<output>\d+) in the (?:completion|output)\b/,
-  /requested (?<output>\d+) output tokens and your prompt contains(?: at least)? (?<input>\d+)/,
-  /is too large: (?<output>\d+)\..*? your request has (?<input>\d+) input tokens/,
-  /Given: (?<input>\d+) `inputs` tokens and (?<output>\d+)/,
-];
+const inputTokens = /(\d+) (in the messages|of text input|input tokens|`inputs`|\+ \d+ >)/;
+const outputTokens = /(\d+) (?:in the (?:completion|output)|output tokens|`max_new|>)|large: (\d+)/;
 
 /** Whether an error is about the output that was asked for. Of a sum that is too large, the larger part is to blame. */
 function isOutputTooLarge(message: string): boolean {
-  for (const sum of sums) {
-    const { input, output } = sum.exec(message)?.groups ?? {};
-    if (input !== undefined) return Number(output) > Number(input);
-  }
+  const input = inputTokens.exec(message)?.[1];
+  const [, output, other] = outputTokens.exec(message) ?? [];
+  if (input !== undefined) return Number(output ?? other ?? 0) > Number(input);
   return outputLimit.test(message) && !/\btokens \+ |\binput length and\b/i.test(message);
 }
 
@@ -128,7 +103,7 @@ const aboutFiles = /\b(images?|files?|pdf|documents?|media|mime|download|audio|v
 export function errorMeaning(
   vendor: VendorError,
   status: number | undefined,
-  own: Readonly<Record<string, ErrorKind>> = {},
+  own: ErrorRows = [],
 ): ErrorMeaning {
   const known = kindOf(vendor, status, own);
   const isInvalid = known === "invalid-request" || known === "invalid-setting" || known === "context-length";
@@ -144,20 +119,17 @@ export function errorMeaning(
   };
 }
 
+const kindIn = (rows: ErrorRows, text: string): ErrorKind | undefined =>
+  rows.find(([, pattern]) => pattern.test(text))?.[0];
+
 /** The kind by the provider's error codes first, because its status is often misleading, and then by the status. */
-function kindOf(
-  { codes: given, message }: VendorError,
-  status: number | undefined,
-  own: Readonly<Record<string, ErrorKind>>,
-): ErrorKind {
-  const kindOfCode = (code: string): ErrorKind | undefined =>
-    Object.hasOwn(own, code) ? own[code] : codes.get(code);
-  const kind = given.map(kindOfCode).find((found) => found !== undefined);
+function kindOf({ codes, message }: VendorError, status: number | undefined, own: ErrorRows): ErrorKind {
+  const rows = [...own, ...codeRows];
+  const kind = codes.map((code) => kindIn(rows, code)).find((known) => known !== undefined);
   // A limit of tokens per minute is not the limit of the context, unless a single request exceeds it.
   const usesMessage = status !== 429 || /\brequest too large\b/i.test(message);
   const isUnspecific = kind === undefined || kind.startsWith("invalid-") || kind === "rate-limit";
-  const said =
-    isUnspecific && usesMessage ? messageRows.find(([, says]) => says.test(message))?.[0] : undefined;
+  const said = isUnspecific && usesMessage ? kindIn(messageRows, message) : undefined;
   if (said !== undefined || kind !== undefined) return said ?? kind ?? "server";
   if (status === undefined || status >= 500) return statuses[status ?? 0] ?? "server";
   return statuses[status] ?? "invalid-request";

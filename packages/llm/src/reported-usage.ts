@@ -1,51 +1,31 @@
 import { isJsonObject } from "./json.ts";
-import { noUsage, type LlmOutcome, type LlmUsage } from "./outcome.ts";
+import { noUsage, usageNames, type LlmOutcome, type LlmUsage } from "./outcome.ts";
 
 /** The counts that the events of one answer report, by the names of a usage. */
 export type ReportedCounts = Partial<LlmUsage>;
 
-/** Where the usage of every API has its counts: of Chat Completions, Responses, Messages and the AI SDK. The first one is read. */
-const paths: Readonly<Record<keyof LlmUsage, string>> = {
-  inputTokens: "prompt_tokens input_tokens inputTokens.total inputTokens",
-  cachedInputTokens:
-    "prompt_tokens_details.cached_tokens prompt_cache_hit_tokens cached_tokens input_tokens_details.cached_tokens cache_read_input_tokens inputTokens.cacheRead cachedInputTokens",
-  cacheWriteTokens:
-    "prompt_tokens_details.cache_write_tokens input_tokens_details.cache_write_tokens cache_creation_input_tokens inputTokens.cacheWrite cacheWriteTokens",
-  outputTokens: "completion_tokens output_tokens outputTokens.total outputTokens",
-  reasoningTokens:
-    "completion_tokens_details.reasoning_tokens output_tokens_details.reasoning_tokens output_tokens_details.thinking_tokens outputTokens.reasoning raw.completion_tokens_details.reasoning_tokens reasoningTokens",
-};
-
-const names = [
-  "inputTokens",
-  "cachedInputTokens",
-  "cacheWriteTokens",
-  "outputTokens",
-  "reasoningTokens",
-] as const;
+/** Where the usage of an API has its counts, with dots between fields. The first one of several that has a count is read. */
+export interface UsageFields extends Partial<Readonly<Record<keyof LlmUsage, string | readonly string[]>>> {
+  /** Whether cached input is counted apart from new input. Default: false. */
+  readonly isApart?: boolean;
+}
 
 const valueAt = (usage: unknown, path: string): unknown =>
   path.split(".").reduce((at, key) => (isJsonObject(at) ? at[key] : undefined), usage);
 
-/** Reads the counts of a usage, in the form of any API. Some servers have names of their own. */
-export function readCounts(usage: unknown): ReportedCounts {
+/** Reads the counts of a usage. */
+export function readCounts(usage: unknown, fields: UsageFields): ReportedCounts {
   const counts: { -readonly [Name in keyof LlmUsage]?: number } = {};
-  for (const name of names) {
-    const count = paths[name]
-      .split(" ")
-      .map((path) => valueAt(usage, path))
-      .find(isTokenCount);
+  for (const name of usageNames) {
+    const values = [fields[name] ?? []].flat().map((path) => valueAt(usage, path));
+    const count = values.find(isTokenCount);
     if (count !== undefined) counts[name] = count;
   }
   return counts;
 }
 
 /** Counts that one event reports together: one of them may be zero because another has its tokens. */
-const groups: readonly (readonly (keyof LlmUsage)[])[] = [
-  ["inputTokens", "cachedInputTokens", "cacheWriteTokens"],
-  ["outputTokens"],
-  ["reasoningTokens"],
-];
+const groups = [usageNames.slice(0, 3), usageNames.slice(3, 4), usageNames.slice(4)];
 
 /**
  * Merges the counts of a later event of one stream, which are cumulative. A missing count does not change the earlier one, and neither

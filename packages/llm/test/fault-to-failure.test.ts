@@ -5,7 +5,7 @@ import { faultToFailure, type FailureContext, type StreamFault } from "@moora/ll
 const context: FailureContext = {
   host: "api.test",
   secrets: ["key-canary"],
-  errorCodes: { out_of_luck: "billing" },
+  errorCodes: [["billing", /^out_of_luck$/]],
   errorToBody: (error) =>
     error instanceof Error && error.message === "event" ? { error: { type: "out_of_luck" } } : undefined,
 };

@@ -167,7 +167,6 @@ class History {
       requestToBody,
       open: async (body) => this.#stream(body),
       reader: (context) => this.#reader(context),
-      errorCodes: {},
       errorToBody: () => undefined,
     };
   }
