@@ -47,15 +47,18 @@ const statuses: Readonly<Record<number, ErrorKind>> = {
 
 /** What the message says of an unspecific error. */
 const messageRows: ErrorRows = [
-  ["context-length", /\btokens \+ `?max_new_tokens\b|\binput length and `?max_tokens\b/i],
-  ["context-length", /\bcontext[ _-]?(length|window|size|limit)\b/i],
+  [
+    "context-length",
+    /\btokens \+ `?max_new_|\binput length and\b|\bcontext[ _-]?(length|window|size|limit)\b/i,
+  ],
   ["context-length", /\b(prompt|input|conversation)\b.{0,40}\btoo (long|large)\b/i],
-  ["context-length", /\bprompt contains \d+ tokens\b|\btoo many (input |prompt )?tokens\b/i],
-  ["context-length", /\breduce the length of\b|\brequest too large\b|\bexceeded model token limit\b/i],
-  ["context-length", /\bmust have less than [\d,]+ tokens\b|\blonger than the maximum (model )?length\b/i],
+  [
+    "context-length",
+    /\bprompt contains \d+ tokens|\btoo many (input |prompt )?tokens|\breduce the length of\b|\brequest too large|\bmodel token limit|\bless than [\d,]+ tokens|\blonger than the maximum (model )?length/i,
+  ],
   ["context-length", /\b(prompt|input token count|(input|prompt) (length|tokens?)).{0,40}\bexceeds?\b/i],
   ["context-length", /\b(range of|maximum( allowed)?) (input|prompt) length\b/i],
-  ["content-filter", /\bcontent (filter|management|filtering|usage) polic(y|ies)\b|\binput was flagged\b/i],
+  ["content-filter", /\bcontent (filter|management|filtering|usage) polic|\binput was flagged\b/i],
   ["billing", /\bcredit balance is too low\b/i],
 ];
 
