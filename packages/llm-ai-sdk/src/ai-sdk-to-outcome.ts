@@ -4,7 +4,6 @@ import {
   AnswerDraft,
   StreamFaultError,
   withWarnings,
-  type AnswerEnd,
   type AnswerReader,
   type ReaderContext,
   type UsageFields,
@@ -121,7 +120,11 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
   outcome(): LlmOutcome {
     if (!this.#finish) return this.#draft.failed("interrupted", "The answer is incomplete.");
     const { unified, raw = unified } = this.#finish.finishReason;
-    const outcome = this.#draft.end({ parts: this.#parts.build(), raw, unknown: meanings[unified] });
+    const outcome = this.#draft.end({
+      parts: this.#parts.build(),
+      raw,
+      unknown: unified === "error" ? "server" : unified,
+    });
     return withWarnings(outcome, ...this.#warnings);
   }
 
@@ -144,17 +147,6 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
     return errorToFault(error, true) ?? { type: "unreadable", error };
   }
 }
-
-/** What the reasons of the AI SDK mean where the provider's own is not a known one. */
-const meanings: Readonly<Record<Finish["finishReason"]["unified"], NonNullable<AnswerEnd["unknown"]>>> = {
-  stop: "stop",
-  length: "length",
-  "tool-calls": "tool-calls",
-  "content-filter": "content-filter",
-  error: "server",
-  interrupted: "interrupted",
-  other: "other",
-};
 
 type Warning = Extract<Part, { readonly type: "stream-start" }>["warnings"][number];
 

@@ -7,12 +7,13 @@ import type {
 } from "@ai-sdk/provider";
 import type { JsonObject, LlmRequest, LlmSettings } from "@moora/llm";
 import {
+  aiSdkAnswer,
+  aiSdkTool,
   convertSchema,
   defined,
   normalizeRequest,
   providerFields,
   providerToolsOf,
-  schemaDialects,
   unknownSettingWarnings,
   unsupportedWarning,
   wireIds,
@@ -103,7 +104,7 @@ function toolsOf(
     type: "function",
     name,
     ...(description !== "" && { description }),
-    inputSchema: { ...convertSchema(schema, schemaDialects.aiSdkTool).schema, type: "object" },
+    inputSchema: { ...convertSchema(schema, aiSdkTool).schema, type: "object" },
   }));
   const others = provided.map((tool) => ({ type: "provider", args: {}, ...tool }));
   return {
@@ -120,7 +121,7 @@ function answerSchemaOf(
   { schemaWithTools }: ProviderTraits,
 ): JsonObject | undefined {
   if (answerSchema === undefined || (tools.length > 0 && !schemaWithTools)) return undefined;
-  const { schema, isExact } = convertSchema(answerSchema, schemaDialects.aiSdkAnswer);
+  const { schema, isExact } = convertSchema(answerSchema, aiSdkAnswer);
   return isExact ? schema : undefined;
 }
 

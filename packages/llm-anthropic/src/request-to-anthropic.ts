@@ -10,12 +10,13 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages";
 import type { JsonObject, LlmRequest, LlmSettings } from "@moora/llm";
 import {
+  anthropicAnswer,
+  anthropicTool,
   commonFiles,
   convertSchema,
   defined,
   normalizeRequest,
   providerToolsOf,
-  schemaDialects,
   unknownSettingWarnings,
   unsupportedWarning,
   withAnswerInstruction,
@@ -67,7 +68,7 @@ export function requestToAnthropic(
   const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn: Warn = (text) => warnings.push(text);
   const given = normalizeRequest(request, { ...context, files, halfOf, warn });
-  const answer = given.answerSchema && convertSchema(given.answerSchema, schemaDialects.anthropicAnswer);
+  const answer = given.answerSchema && convertSchema(given.answerSchema, anthropicAnswer);
   const format = answer?.isExact === true ? answer.schema : undefined;
   const normalized = format ? given : withAnswerInstruction(given, "the Messages API", warn);
   const { settings } = normalized;
@@ -112,7 +113,7 @@ function systemAndTools(
   const own = normalized.tools.map(({ name, description, schema }, index): Tool => ({
     name,
     ...(description !== "" && { description }),
-    input_schema: { ...convertSchema(schema, schemaDialects.anthropicTool).schema, type: "object" },
+    input_schema: { ...convertSchema(schema, anthropicTool).schema, type: "object" },
     ...(system.length === 0 && index === normalized.tools.length - 1 && mark),
   }));
   // The SDK does not know all tools that the provider runs. They come first: the last tool has the breakpoint.

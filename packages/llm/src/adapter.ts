@@ -58,6 +58,18 @@ export {
 export { readStream, type StreamLimits, type Wire } from "./stream-guard.ts";
 export { sdkErrorBody } from "./sdk-error.ts";
 export { convertSchema, type ConvertedSchema } from "./schema/convert-schema.ts";
-export { schemaDialects, type SchemaDialect, type SchemaSize } from "./schema/schema-dialects.ts";
+export {
+  aiSdkAnswer,
+  aiSdkTool,
+  anthropicAnswer,
+  anthropicTool,
+  chatAnswer,
+  chatTool,
+  openAiOpen,
+  openAiStrict,
+  schemaDialects,
+  type SchemaDialect,
+  type SchemaSize,
+} from "./schema/schema-dialects.ts";
 export { unknownSettingWarnings, unsupportedWarning } from "./warnings.ts";
 export { commonIdFormat, wireIds, wireNames, type IdFormat } from "./wire-ids.ts";

@@ -29,6 +29,16 @@ const userTexts = (...texts: readonly string[]): LlmMessage => ({
   content: texts.map((content) => ({ type: "text", text: content })),
 });
 
+const blankTexts = [
+  userTexts(" "),
+  userTexts(),
+  note(""),
+  assistantText("\n"),
+  turnWithResults(sum, ""),
+  hello,
+  userTexts("", "Well?"),
+];
+
 /** Conversations with every order of messages that an application can create. */
 const conversations: readonly (readonly [name: string, messages: readonly LlmMessage[]])[] = [
   ["two users in a row", [hello, question]],
@@ -40,12 +50,7 @@ const conversations: readonly (readonly [name: string, messages: readonly LlmMes
   ["two turns with calls in a row", [hello, summed, turnWithResults(turnOfCalls({ id: "2" }), "7")]],
   ["a turn without calls", [hello, assistantText("Hi."), question]],
   ["two turns without calls in a row", [hello, assistantText("Hi."), assistantText("Well?"), question]],
-  [
-    "blank text of all kinds",
-    [userTexts(" "), userTexts(), note(""), assistantText("\n"), turnWithResults(sum, ""), hello].concat(
-      userTexts("", "Well?"),
-    ),
-  ],
+  ["blank text of all kinds", blankTexts],
   ["a turn at the start", [summed, userMessage("And 3 + 4?")]],
   ["a turn at the end", [hello, assistantText("Hi.")]],
 ];
