@@ -374,7 +374,7 @@ export const coreFaults: readonly Fault[] = [
     129,
     "the wait for the next attempt of a tool call does not count as work",
     {
-      file: "packages/agent-core-effects/src/run/retry-wait.ts",
+      file: "packages/agent-core-effects/src/open-effects.ts",
       text: 'type === "retry" || type === "tool-retry"',
       replacement: 'type === "retry"',
     },

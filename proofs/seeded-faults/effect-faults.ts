@@ -32,15 +32,10 @@ export const effectFaults: readonly Fault[] = [
     name: "a tool runs before its intent is on record",
     changes: [
       {
-        file: `${effects}/run/call-tool.ts`,
-        text: "const running = toolOutcome(tool, { effect, updates }, state, host);",
-        replacement: "",
-      },
-      {
-        file: `${effects}/run/call-tool.ts`,
-        text: "const intended = yield* dispatchIntent(",
+        file: `${effects}/run/programs.ts`,
+        text: "const intent = host.intended === true ?",
         replacement:
-          "const started = updatesOf(tool, effect, state, host);\n  const running = toolOutcome(tool, { effect, updates: started }, state, host);\n  const intended = yield* dispatchIntent(",
+          "yield* programFor(effect).run(effect, state, host);\n    const intent = host.intended === true ?",
       },
     ],
     tests: [`${tests}/run/call-tool.test.ts`],

@@ -10,9 +10,9 @@ export const pauseFaults: readonly Fault[] = [
     170,
     "a paused session wants model calls",
     {
-      file: "packages/agent-core-effects/src/held-effects.ts",
-      text: '    case "call-llm":\n    case "call-tool":',
-      replacement: '    case "call-llm":\n      return false;\n    case "call-tool":',
+      file: "packages/agent-core-effects/src/open-effects.ts",
+      text: '    isPausable: true,\n  },\n  "call-tool": {',
+      replacement: '  },\n  "call-tool": {',
     },
     pauses,
     /a paused session > lets a call end that runs/,

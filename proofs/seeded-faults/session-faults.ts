@@ -33,9 +33,9 @@ export const sessionFaults: readonly Fault[] = [
     changes: [
       notAborted,
       {
-        file: `${effects}/run/call-tool.ts`,
-        text: "if (!intended || isAborted(host)) return;",
-        replacement: "if (!intended) return;",
+        file: `${effects}/run/programs.ts`,
+        text: "if (isAborted(host)) return;",
+        replacement: "",
       },
     ],
     tests: [`${tests}/durable/cancel-at-start.test.ts`],
@@ -48,9 +48,9 @@ export const sessionFaults: readonly Fault[] = [
     changes: [
       notAborted,
       {
-        file: `${effects}/run/call-llm.ts`,
-        text: "|| !intended || isAborted(host)) return;",
-        replacement: "|| !intended) return;",
+        file: `${effects}/run/programs.ts`,
+        text: "if (isAborted(host)) return;",
+        replacement: "",
       },
     ],
     tests: [`${tests}/durable/cancel-at-start.test.ts`],
@@ -63,9 +63,9 @@ export const sessionFaults: readonly Fault[] = [
     changes: [
       notAborted,
       {
-        file: `${effects}/run/run-state.ts`,
-        text: "if (!intended || isAborted(host)) return;",
-        replacement: "if (!intended) return;",
+        file: `${effects}/run/programs.ts`,
+        text: "if (isAborted(host)) return;",
+        replacement: "",
       },
     ],
     tests: [`${tests}/durable/cancel-at-start.test.ts`],
@@ -122,7 +122,7 @@ export const sessionFaults: readonly Fault[] = [
     "the usage of a cancelled model call is dropped",
     {
       file: `${effects}/run/call-llm.ts`,
-      text: "if (isAborted(host)) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, called), host);",
+      text: "if (isAborted(host)) return yield* reportUsage(effect.key, usage, host);",
       replacement: "if (isAborted(host)) return;",
     },
     [`${tests}/budgets.test.ts`],

@@ -19,7 +19,7 @@ import {
   toolQuestionOf,
 } from "@moora/agent-core-state-machine/internal";
 import type { AgentEffect, CallLlmEffect, RunStateEffect } from "./effect.ts";
-import { isHeld } from "./held-effects.ts";
+import { isHeld } from "./open-effects.ts";
 
 type Effects = Record<string, AgentEffect>;
 

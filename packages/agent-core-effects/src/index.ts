@@ -32,12 +32,11 @@ export type {
   TimerOptions,
 } from "./run/host.ts";
 export type { HostFiles } from "./run/host-files.ts";
-export { programOf } from "./run/run-effect.ts";
 export { runProgram, runProgramSync, NotSynchronous } from "./run/effect-program.ts";
 export type { DispatchBatch, EffectProgram, EffectInstruction } from "./run/effect-program.ts";
-export { intentOf, isIntentRecorded } from "./run/intent-of.ts";
-export { interruptionOf } from "./run/interruption-of.ts";
-export type { IntentHost } from "./run/intent-of.ts";
+export { isIntentRecorded } from "./open-effects.ts";
+export { intentOf, interruptionOf, programOf } from "./run/programs.ts";
+export type { IntentHost } from "./run/programs.ts";
 export { applyInputs, inputAt } from "./run/dispatched-input.ts";
 export type { AppliedInputs, DispatchedInput } from "./run/dispatched-input.ts";
 export { defineData } from "./data/define-data.ts";

@@ -23,8 +23,7 @@ export {
   type OptionForm,
   type OptionForms,
 } from "@moora/llm/internal";
-export { isHeld } from "./held-effects.ts";
-export { isEffectWanted } from "./is-effect-wanted.ts";
+export { isEffectWanted, isHeld, isRetryWait } from "./open-effects.ts";
 export { refusalOfTool } from "./run/commit-data.ts";
 export { callHostOf, callIdempotencyKey } from "./run/call-context.ts";
 export { driveProgram, type ProgramDriver } from "./run/effect-program.ts";
@@ -34,13 +33,12 @@ export { parseArguments } from "./tool/parse-arguments.ts";
 export { summaryStart } from "./request/messages.ts";
 export { requestAt } from "./request/llm-request-at.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
-export { failureInput } from "./run/failure-input.ts";
+export { failureInput } from "./run/programs.ts";
 export { setLongTimeout } from "./run/long-timeout.ts";
 export { toolQuestionDigest } from "./run/call-tool.ts";
 export { callDigest } from "./run/observation.ts";
 export { usageReported } from "./run/late-usage.ts";
 export { validUsage } from "./run/valid-usage.ts";
-export { isRetryWait } from "./run/retry-wait.ts";
 export { schemaCheckOf } from "./tool/schema-check.ts";
 export { isStandardSchema } from "./tool/standard-schema.ts";
 export { oneLine, resultSummary } from "./one-line.ts";

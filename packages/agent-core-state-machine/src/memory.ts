@@ -109,17 +109,23 @@ const historyAt = (state: AgentState): readonly MemoryStep[] =>
 const stepOf = (state: AgentState, turn: TurnEntry): MemoryStep => ({
   step: turn.step,
   thought: textIn(turn.parts),
-  calls: callIdsIn(turn.parts).flatMap((id) => {
-    const record = recordOf(state, id);
-    return record === undefined ? [] : [memoryCall(id, record)];
-  }),
+  calls: callsOf(state, turn),
 });
 
+function callsOf(state: AgentState, { parts }: TurnEntry): readonly MemoryCall[] {
+  const calls: MemoryCall[] = [];
+  for (const id of callIdsIn(parts)) {
+    const record = recordOf(state, id);
+    if (record !== undefined) calls.push(memoryCall(id, record));
+  }
+  return calls;
+}
+
 /** The calls of the newest turn of a loop. */
-export const callsAt = (state: AgentState): readonly MemoryCall[] => {
+export function callsAt(state: AgentState): readonly MemoryCall[] {
   const turn = lastTurn(state);
-  return turn === undefined ? [] : stepOf(state, turn).calls;
-};
+  return turn === undefined ? [] : callsOf(state, turn);
+}
 
 /** A call with its outcome. */
 export const memoryCall = (toolCallId: string, { name, parameters, result }: ToolCallRecord): MemoryCall => ({

@@ -47,8 +47,8 @@ export interface ControlMove {
 }
 
 /**
- * A state that inputs are changing. Only this class writes states. It can be read like a state. What it writes to a frozen state is frozen;
- * a state that is not, as one that a store of the application observes, belongs to the application.
+ * A state that inputs are changing. Only this class writes states. It can be read like a state. The elements that it writes are frozen if
+ * those of the state are; those of a state that a store of the application observes are not, and belong to the application.
  *
  * What is changed is copied at the first write and written in place after that; elements are replaced, not changed. An
  * edit that finishes after each input is persistent: the states that it has returned do not change. An edit that applies
@@ -105,7 +105,7 @@ export class StateEdit implements AgentState {
     this.#written = records ? new Written(state) : undefined;
     this.#ownContext = undefined;
     this.#ownContextCalls = undefined;
-    this.#freezes = !Object.isFrozen(state) ? "never" : folds ? "at-end" : "at-once";
+    this.#freezes = !Object.isFrozen(state.config) ? "never" : folds ? "at-end" : "at-once";
   }
 
   /** All messages as an array. Inside the core, use `messagesOf`, which does not create one. */
@@ -190,13 +190,7 @@ export class StateEdit implements AgentState {
   }
 
   setContext(fields: Partial<ReActContext>): void {
-    Object.assign(this.#writableContext(), fields);
-    this.#frozen(fields.control);
-    this.#frozen(fields.queued);
-    this.#frozen(fields.lateReservations);
-    this.#frozen(fields.summarizedAt);
-    this.#frozen(fields.counted);
-    this.#frozen(fields.suspect);
+    Object.assign(this.#writableContext(), this.#withFrozenFields(fields));
     if (fields.control !== undefined) this.#written?.replaced("control");
     if (fields.toolCallIds !== undefined) {
       this.#ownContextCalls = undefined;
@@ -206,8 +200,7 @@ export class StateEdit implements AgentState {
   }
 
   set(fields: Partial<StateFields>): void {
-    Object.assign(this, fields);
-    for (const field of Object.values(fields)) this.#frozen(field);
+    Object.assign(this, this.#withFrozenFields(fields));
   }
 
   /** Records when the state last changed. Not part of the changes: the digest covers the time as part of the input. */
@@ -240,7 +233,7 @@ export class StateEdit implements AgentState {
       this.#freezes = "at-once";
       freezeElements(this, lists);
     }
-    return createState(this, lists, this.#freezes === "at-once");
+    return createState(this, lists);
   }
 
   /** The changes of the current input. None if they are not recorded. */
@@ -277,11 +270,12 @@ export class StateEdit implements AgentState {
     return this.#freezes === "at-once" ? frozen(value) : value;
   }
 
+  #withFrozenFields<Fields extends object>(fields: Fields): Fields {
+    if (this.#freezes === "at-once") for (const name in fields) frozen(fields[name]);
+    return fields;
+  }
+
   #disown(): void {
-    if (this.#freezes === "at-once" && this.#ownContext !== undefined) {
-      Object.freeze(this.#ownContext.toolCallIds);
-      Object.freeze(this.#ownContext);
-    }
     this.#ownContext = undefined;
     this.#ownContextCalls = undefined;
   }

@@ -1,5 +1,5 @@
 import type { AgentInput, AgentState, InputOf, TraceNote } from "@moora/agent-core-state-machine";
-import { addAgentUsage } from "@moora/agent-core-state-machine/internal";
+import { addAgentUsage, frozenState } from "@moora/agent-core-state-machine/internal";
 import { shownValue } from "@moora/llm/internal";
 import type { RunStateEffect } from "../effect.ts";
 import { errorText } from "../error-text.ts";
@@ -12,16 +12,13 @@ import { callToolOfHandler, type HandlerWork } from "./handler-tool-call.ts";
 import { commitOf } from "./commit-data.ts";
 import { handlerSpending } from "./handler-spending.ts";
 import type { EffectHost, StateContext, StateDecision } from "./host.ts";
-import { dispatchIntent } from "./intent-of.ts";
 import { reportUsage, usageReported } from "./late-usage.ts";
 import { validUsage } from "./valid-usage.ts";
 
-/** Runs the handler of a custom state after its intent is durable, and dispatches its decision. */
+/** Runs the handler of a custom state, and dispatches its decision. */
 export function* runState(effect: RunStateEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { key } = effect;
   const { clock, dispatchLate } = host;
-  const intended = yield* dispatchIntent(effect, state, host);
-  if (!intended || isAborted(host)) return;
   const spending = handlerSpending(state);
   let updates: DataUpdates | undefined;
   try {
@@ -125,7 +122,7 @@ function* stateDecision(
   const handler = Object.hasOwn(states, effect.name) ? states[effect.name] : undefined;
   if (handler === undefined) return "NoHandlerForState";
   try {
-    return yield* waitFor(handler(state, stateContext(effect, state, host, work)));
+    return yield* waitFor(handler(frozenState(state), stateContext(effect, state, host, work)));
   } catch (error) {
     if (error instanceof NotSynchronous) throw error;
     work.updates?.drop();

@@ -99,7 +99,7 @@ function withCall(control: Control, id: string, call: OpenCall | undefined): Con
   if (!("calls" in control)) return control;
   const list = listOf(control);
   if (control.type === "Custom" || (list === undefined && control.calls.length <= maxArrayCalls)) {
-    const index = control.calls.findIndex((open) => open.id === id);
+    const index = indexOf(control.calls, id);
     if (index < 0) return control;
     const calls = [...control.calls];
     calls.splice(index, 1, ...(call === undefined ? [] : [call]));
@@ -119,6 +119,12 @@ function withCall(control: Control, id: string, call: OpenCall | undefined): Con
   return changed as Running;
 }
 
+/** The index of the call with this id, or -1. A loop, because the methods of frozen arrays are slow. */
+function indexOf(calls: readonly OpenCall[], id: string): number {
+  for (let index = 0; index < calls.length; index += 1) if (calls[index]?.id === id) return index;
+  return -1;
+}
+
 /** The open calls of a control state; none in a state without calls. */
 export const openCallsOf = (control: Control): readonly OpenCall[] =>
   "calls" in control ? control.calls : [];
@@ -126,7 +132,10 @@ export const openCallsOf = (control: Control): readonly OpenCall[] =>
 /** The open call with this id; undefined if it is not open. */
 export function openCallOf(control: Control, id: string): OpenCall | undefined {
   const list = listOf(control);
-  if (list === undefined) return openCallsOf(control).find((call) => call.id === id);
+  if (list === undefined) {
+    const calls = openCallsOf(control);
+    return calls[indexOf(calls, id)];
+  }
   const place = list.places.get(id) ?? -1;
   return list.parts[Math.floor(place / partLength)]?.calls[place % partLength];
 }
@@ -134,15 +143,16 @@ export function openCallOf(control: Control, id: string): OpenCall | undefined {
 /** The open calls with one of these `callFlags`, in order. In a large turn, parts without such a call are skipped. */
 export function openCallsWith(control: Control, flags: number): Iterable<OpenCall> {
   const list = listOf(control);
-  return list === undefined
-    ? openCallsOf(control).filter((call) => (flagsOf(call) & flags) !== 0)
-    : withFlags(list, flags);
+  if (list !== undefined) return withFlags(list, flags);
+  const found: OpenCall[] = [];
+  for (const call of openCallsOf(control)) if ((flagsOf(call) & flags) !== 0) found.push(call);
+  return found;
 }
 
 /** Whether a call is open that has one of these `callFlags`. Default: any call. */
 export function hasOpenCall(control: Control, flags: number = anyCall): boolean {
   const list = listOf(control);
-  return list === undefined
-    ? openCallsOf(control).some((call) => (flagsOf(call) & flags) !== 0)
-    : withFlags(list, flags).next().done !== true;
+  if (list !== undefined) return withFlags(list, flags).next().done !== true;
+  for (const call of openCallsOf(control)) if ((flagsOf(call) & flags) !== 0) return true;
+  return false;
 }

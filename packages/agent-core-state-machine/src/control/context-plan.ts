@@ -200,7 +200,8 @@ export function moveWindow(edit: StateEdit): void {
   const { windowStart, inputTokens, counted } = edit.reActContext;
   if (!isPlanned(edit.config)) return edit.setContext(windowOnEntry(edit));
   const limit = inputLimit(edit.config);
-  const before = nextTokens(edit);
+  const added = inputTokens > 0 ? addedTokens(edit) : 0;
+  const before = inputTokens > 0 ? inputTokens + asCounted(edit, added) : nextTokens(edit);
   const window = windowOnEntry(
     edit,
     (start) => limit === 0 || before + visibleTokens(edit, start, windowStart) <= limit,
@@ -209,11 +210,10 @@ export function moveWindow(edit: StateEdit): void {
     visibleTokens(edit, window.windowStart, windowStart) -
     visibleTokens(edit, windowStart, window.windowStart);
   const isAddition = moved === 0 && counted !== undefined && inputTokens === counted.tokens;
-  const added = isAddition ? addedTokens(edit) : 0;
   edit.setContext({
     ...window,
     inputTokens: Math.max(1, before + moved),
-    ...(counted === undefined ? {} : { counted: { ...counted, added } }),
+    ...(counted === undefined ? {} : { counted: { ...counted, added: isAddition ? added : 0 } }),
   });
 }
 

@@ -9,7 +9,7 @@ import { enterObserving } from "./observing.ts";
 import { enterPlanning } from "./planning.ts";
 import { enterReflecting } from "./reflecting.ts";
 import type { ControlType } from "./control.ts";
-import { isBuiltInState, nextStateName, type BuiltInState } from "./transition-table.ts";
+import { isBuiltInState, nextStateName, type BuiltInState, type ControlEvent } from "./transition-table.ts";
 
 /** The maximum number of moves for one input. More are a cycle in custom rows: built-in paths have up to five. */
 export const maxMovesPerInput = 64;
@@ -77,11 +77,25 @@ const brokenGraph = (
 };
 
 /** The events about the calls of a turn. */
-const aboutCalls = /^(Llm(Parallel)?ToolCalls?|Tool(Success|Failure|Blacklisted)|Human\w+|OutcomeUnknown)$/;
+const aboutCalls: ReadonlySet<string> = new Set<ControlEvent>([
+  "LlmToolCall",
+  "LlmParallelToolCalls",
+  "ToolBlacklisted",
+  "ToolSuccess",
+  "ToolFailure",
+  "OutcomeUnknown",
+  "HumanApprovalRequired",
+  "HumanApproved",
+  "HumanApprovedParallel",
+  "HumanModified",
+  "HumanAnswered",
+  "HumanRejected",
+]);
 
 function record(edit: StateEdit, from: string, { event, note }: AnyFiredEvent, to: string): void {
   const { loop, step } = edit.reActContext;
+  const { timestamp } = edit;
   const noted = note === undefined ? {} : { note };
-  const called = aboutCalls.test(event) ? { calls: callsAt(edit) } : {};
-  edit.moves.push({ from, event, to, loop, step, timestamp: edit.timestamp, ...noted, ...called });
+  const called = aboutCalls.has(event) ? { calls: callsAt(edit) } : {};
+  edit.moves.push({ from, event, to, loop, step, timestamp, ...noted, ...called });
 }

@@ -1,6 +1,7 @@
 import { recordOf, transcriptOf } from "../collections/state-lists.ts";
 import { loopFailure } from "../failure.ts";
-import type { AgentState, TurnEntry } from "../state.ts";
+import { isSameJson } from "../json-copy.ts";
+import type { AgentState, ToolCallResult, TurnEntry, TurnPart } from "../state.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { FiredEvent } from "./enter.ts";
 
@@ -26,45 +27,61 @@ function repeatedTurns(state: AgentState, most: number): number {
   const { loop, loopStart } = state.reActContext;
   const transcript = transcriptOf(state);
   let turns = 0;
-  let newest: readonly Call[] | undefined;
+  let newest: TurnEntry | undefined;
   for (let index = transcript.length - 1; index >= loopStart && turns < most; index -= 1) {
     const entry = transcript.at(index);
     if (entry?.type === "message") return turns;
     if (entry?.type === "note" && turns === 0 && entry.says?.[0] === "repeatedCalls") return 0;
     if (entry?.type !== "turn") continue;
-    const calls = callsIn(state, entry);
-    newest ??= calls;
-    if (entry.loop !== loop || calls.length === 0 || !isSame(calls, newest)) return turns;
+    newest ??= entry;
+    if (entry.loop !== loop || !repeats(state, newest, entry)) return turns;
     turns += 1;
   }
   return turns;
 }
 
-interface Call {
-  readonly name: string;
-  readonly parameters: string;
-  readonly result: object | null;
+/** Whether a turn has made the same calls with the same results as another one, and at least one. */
+function repeats(state: AgentState, { parts: newest }: TurnEntry, { parts }: TurnEntry): boolean {
+  let calls = 0;
+  let at = 0;
+  for (const part of newest) {
+    if (!isCall(part)) continue;
+    while (at < parts.length && !isCall(parts[at])) at += 1;
+    if (!isSameCall(state, part, parts[at])) return false;
+    at += 1;
+    calls += 1;
+  }
+  return calls > 0 && !parts.slice(at).some(isCall);
 }
 
-const callsIn = (state: AgentState, { parts }: TurnEntry): readonly Call[] =>
-  parts.flatMap((part): readonly Call[] => {
-    if (part.type === "internal-call")
-      return [{ name: part.name, parameters: part.arguments, result: part.answer }];
-    const record = part.type === "call" ? recordOf(state, part.toolCallId) : undefined;
-    return record === undefined ? [] : [record];
-  });
+type CallPart = Extract<TurnPart, { type: "call" | "internal-call" }>;
 
-const isSame = (a: readonly Call[], b: readonly Call[]): boolean =>
-  a === b ||
-  (a.length === b.length &&
-    a.every(({ name, parameters, result }, index) => {
-      const other = b[index];
-      return (
-        name === other?.name &&
-        parameters === other.parameters &&
-        contentOf(result) === contentOf(other.result)
-      );
-    }));
+const isCall = (part: TurnPart | undefined): part is CallPart =>
+  part?.type === "call" || part?.type === "internal-call";
 
-/** A result without its time, as text. */
-const contentOf = (result: object | null): string => JSON.stringify({ ...result, receivedAt: 0 });
+function isSameCall(state: AgentState, a: CallPart, b: TurnPart | undefined): boolean {
+  if (a.type === "internal-call") {
+    return (
+      b?.type === "internal-call" &&
+      a.name === b.name &&
+      a.arguments === b.arguments &&
+      isSameJson(a.answer, b.answer)
+    );
+  }
+  if (b?.type !== "call") return false;
+  const one = recordOf(state, a.toolCallId);
+  const other = recordOf(state, b.toolCallId);
+  return (
+    one?.name === other?.name &&
+    one?.parameters === other?.parameters &&
+    isSameResult(one?.result ?? null, other?.result ?? null)
+  );
+}
+
+/** Whether two results are equal but for their times. */
+function isSameResult(a: ToolCallResult | null, b: ToolCallResult | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.isSuccess
+    ? b.isSuccess && a.content === b.content && isSameJson(a.files, b.files)
+    : !b.isSuccess && a.error === b.error && a.code === b.code && isSameJson(a.says, b.says);
+}
