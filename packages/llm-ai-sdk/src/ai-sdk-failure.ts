@@ -66,11 +66,10 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 export function errorToBody(error: unknown): Json | undefined {
   if (nameOf(error) === "AI_TypeValidationError") return errorIn(field(error, "value"));
   if (nameOf(error) === "AI_APICallError") return textToJson(textOf(field(error, "responseBody")));
-  if (error instanceof Error)
-    return aiSdkErrors.some(([, pattern]) => pattern.test(error.name))
-      ? { error: { code: error.name, message: error.message } }
-      : undefined;
-
+  if (error instanceof Error) {
+    const isKnown = aiSdkErrors.some(([, pattern]) => pattern.test(error.name));
+    return isKnown ? { error: { code: error.name, message: error.message } } : undefined;
+  }
   if (typeof error !== "object" || error === null) return undefined;
   const { data, message, type, code, statusCode } = fieldsOf(error);
   const own = { message: message ?? "", type: type ?? "", code: code ?? "", status: statusCode ?? "" };
