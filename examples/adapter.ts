@@ -50,7 +50,13 @@ async function* eventsOf(response: Response): AsyncGenerator<Event> {
 }
 
 /** Where the usage of the API has its counts. */
-const usageFields = { inputTokens: "inputTokens", outputTokens: "outputTokens" };
+const usageFields = {
+  inputTokens: "inputTokens",
+  cachedInputTokens: "cachedInputTokens",
+  cacheWriteTokens: "cacheWriteTokens",
+  outputTokens: "outputTokens",
+  reasoningTokens: "reasoningTokens",
+};
 
 class Reader implements AnswerReader<object, Event> {
   readonly #context: ReaderContext;
