@@ -14,7 +14,9 @@ const pnpm = (script: string): Step => ({
   args: ["--silent", "run", ...script.split(" ")],
 });
 
-const looks = ["typecheck", "lint", "format:check", "unused", "links", "language", "idioms"].map(pnpm);
+const looks = ["typecheck", "lint", "format:check", "unused", "links", "language", "idioms", "weight"].map(
+  pnpm,
+);
 
 // `packages` builds the packs that the next three look at.
 const builds = ["packages", "sizes", "consumers", "api", "prove --short"].map(pnpm);

@@ -1,14 +1,16 @@
 /**
- * Prints what the repository weighs: the code lines of each package, the lines of tests and tools, the words of documentation.
+ * Prints what the repository weighs: the code lines of each package, the lines of tests and tools, the words of documentation. Fails if a
+ * number is above its budget in `scripts/budgets.json`: a change that needs more removes some elsewhere, or raises the budget and says why.
  *
  *   weight.ts [COMMIT]
  *
- * A code line is a line of `src` that is neither blank, nor a comment, nor part of an import. With COMMIT, a second number is the
+ * A code line is a line of `src` that is neither blank, nor a comment, nor part of an import. With COMMIT, a third number is the
  * difference to it.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import budgetsByName from "./budgets.json" with { type: "json" };
 import { packageNames, root } from "./workspace.ts";
 
 type Files = ReadonlyMap<string, string>;
@@ -26,6 +28,8 @@ function codeLinesOf(text: string): number {
   const withoutImports = withoutComments.replaceAll(/^import\b[^;]*;$/gm, "");
   return withoutImports.split("\n").filter((line) => line.trim() !== "").length;
 }
+
+const budgets: Readonly<Record<string, number>> = budgetsByName;
 
 const linesOf = (text: string): number => text.split("\n").length - 1;
 const wordsOf = (text: string): number => text.split(/\s+/).filter((word) => word !== "").length;
@@ -80,8 +84,14 @@ const weigh = (files: Files, { matches, count }: Row): number =>
 const [commit] = process.argv.slice(2);
 const now = filesNow();
 const before = commit === undefined ? undefined : filesOf(commit);
+console.log(`${"".padEnd(32)}${"now".padStart(8)}${"budget".padStart(8)}`);
 for (const row of rows) {
   const weight = weigh(now, row);
+  const budget = budgets[row.name];
   const change = before === undefined ? "" : String(weight - weigh(before, row)).padStart(8);
-  console.log(`${row.name.padEnd(32)}${String(weight).padStart(8)}${change}`);
+  const isOver = budget === undefined || weight > budget;
+  if (isOver) process.exitCode = 1;
+  console.log(
+    `${row.name.padEnd(32)}${String(weight).padStart(8)}${String(budget).padStart(8)}${change}${isOver ? "  too heavy" : ""}`,
+  );
 }

@@ -14,10 +14,16 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   "llm-anthropic": ["@moora/llm"],
   "llm-ai-sdk": ["@moora/llm"],
   "event-log-postgres": ["@moora/event-log"],
-  "agent-core-effects": ["@cfworker/json-schema", "@moora/agent-core-state-machine", "@moora/llm"],
+  "agent-core-effects": [
+    "@cfworker/json-schema",
+    "@moora/agent-core-state-machine",
+    "@moora/agent-webui-protocol",
+    "@moora/llm",
+  ],
   agent: [
     "@moora/agent-core-effects",
     "@moora/agent-core-state-machine",
+    "@moora/agent-webui-protocol",
     "@moora/event-log",
     "@moora/llm",
     "@moora/moorex",
@@ -65,7 +71,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/agent-webui-protocol",
     "@moora/event-log",
   ],
-  react: ["@moora/agent", "@moora/agent-core-state-machine"],
+  react: ["@moora/agent", "@moora/agent-core-state-machine", "@moora/agent-webui-protocol"],
   moora: [
     "@moora/agent",
     "@moora/agent-core-effects",

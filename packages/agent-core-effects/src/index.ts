@@ -16,6 +16,7 @@ export { cacheBreakBetween } from "./request/cache-break.ts";
 export type { CacheBreak, CacheBreakReason } from "./request/cache-break.ts";
 export { llmRequestAt } from "./request/llm-request-at.ts";
 export { LlmRequestCache } from "./request/messages.ts";
+export type { Piece, Progress } from "@moora/agent-webui-protocol";
 export { defaultRunLimits } from "./run/host.ts";
 export type {
   AgentParts,
@@ -24,7 +25,6 @@ export type {
   Clock,
   EffectHost,
   RunLimits,
-  Progress,
   StateContext,
   StateContextOf,
   StateDecision,

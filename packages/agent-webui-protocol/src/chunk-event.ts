@@ -9,26 +9,12 @@ const part = z.exactOptional(count);
  * The schema of a chunk (`event: chunk`): what a model or a tool streams. No log has it. `text` begins at `offset` of the
  * message, of all its reasoning, or of the arguments of the call, and replaces what follows there, so that a chunk may repeat an
  * earlier one. A stream begins with what the model has written so far; a reader ignores a chunk whose `offset` is beyond what it has:
- * chunks before it were lost. Reasoning of a server of an earlier release has no `offset`. `part` numbers the parts of an answer, from 0
- * in the order in which they start. `toolCallId` is the id that a call gets if the turn is accepted.
+ * chunks before it were lost. `part` numbers the parts of an answer, from 0 in the order in which they start. `toolCallId` is the id that
+ * a call gets if the turn is accepted.
  */
 export const chunkEventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), messageId: z.string(), part, offset: count, text: z.string() }),
-  z.object({
-    type: z.literal("reasoning"),
-    messageId: z.string(),
-    part,
-    offset: z.exactOptional(count),
-    text: z.string(),
-  }),
-  /** Reasoning that was written before the stream began. */
-  z.object({
-    type: z.literal("draft-reasoning"),
-    messageId: z.string(),
-    part,
-    offset: count,
-    text: z.string(),
-  }),
+  z.object({ type: z.literal("reasoning"), messageId: z.string(), part, offset: count, text: z.string() }),
   z.object({
     type: z.literal("tool-call"),
     messageId: z.string(),
@@ -42,14 +28,6 @@ export const chunkEventSchema = z.discriminatedUnion("type", [
     offset: count,
     text: z.string(),
   }),
-  /** A call that the model began to write before the stream began, with its arguments so far. */
-  z.object({
-    type: z.literal("draft-call"),
-    messageId: z.string(),
-    toolCallId: z.string(),
-    name: z.string(),
-    text: z.string(),
-  }),
   z.object({ type: z.literal("part-end"), messageId: z.string(), part: count, toolCallId: optionalText }),
   z.object({ type: z.literal("tool-progress"), toolCallId: z.string(), text: z.string() }),
   /** A sub-agent asks: the session does not have its records. `path` is the calls that lead to it. */
@@ -61,17 +39,17 @@ export const chunkEventSchema = z.discriminatedUnion("type", [
     about: z.enum(["approval", "outcome", "answer"]),
     name: z.string(),
     /** The arguments of the call, what its tool asks, and when the question expires, in milliseconds since 1970. */
-    parameters: z.exactOptional(z.unknown()),
+    parameters: z.unknown(),
     question: optionalText,
     /** The JSON text of the JSON Schema of the answer. */
     answerSchema: optionalText,
     /** How much harm the call can do, and why a person is asked. */
     risk: z.exactOptional(z.enum(["low", "medium", "high", "critical"])),
-    reason: z.exactOptional(z.enum(["policy", "risk", "predicate", "tool", "question", "interrupted"])),
-    due: z.exactOptional(z.nullable(z.number())),
+    reason: z.enum(["policy", "risk", "predicate", "tool", "question", "interrupted"]),
+    due: z.nullable(z.number()),
     /** How often the question was shown again, and whether it was passed on to other reviewers. */
-    reminder: z.exactOptional(count),
-    escalated: z.exactOptional(z.boolean()),
+    reminder: count,
+    escalated: z.boolean(),
   }),
   /** A question of a sub-agent that this stream has shown is no longer open. */
   z.object({ type: z.literal("question-closed"), path: z.array(z.string()), toolCallId: z.string() }),

@@ -3,8 +3,12 @@ export { chatMessageSchema, chatPartSchema, chatViewSchema } from "./chat-view.t
 export type { ChatMessage, ChatPart, ChatView } from "./chat-view.ts";
 export { chunkEventSchema } from "./chunk-event.ts";
 export type { ChunkEvent } from "./chunk-event.ts";
+export { Draft, draftToPieces, joinPieces } from "./draft.ts";
+export type { AnswerDraft, DraftPart } from "./draft.ts";
 export { agentAttachmentSchema, agentMessageSchema, agentMessageStatusSchema } from "./message.ts";
 export type { AgentAttachment, AgentMessage, AgentMessageStatus } from "./message.ts";
+export type { Piece, Progress, TextPiece } from "./piece.ts";
+export { chunkToProgress, isProgress, progressToChunk } from "./progress-chunk.ts";
 export { messageIdToPostId, postIdOf, postIdToMessageId } from "./post-ids.ts";
 export type { PostIdentity } from "./post-ids.ts";
 export {

@@ -63,7 +63,7 @@ describe("the other schemas", () => {
       [sessionPageSchema, { sessions: [{ id: "s_1", agent: "helper", seq: 1, updatedAt: 5 }], next: "s_1" }],
       [inputEventSchema, { seq: 1, input: { type: "session-opened", timestamp: 5, owner: "a" } }],
       [chunkEventSchema, { type: "text", messageId: "m", offset: 0, text: "Hi" }],
-      [chunkEventSchema, { type: "reasoning", messageId: "m", part: 1, text: "Hm" }],
+      [chunkEventSchema, { type: "reasoning", messageId: "m", part: 1, offset: 0, text: "Hm" }],
       [chunkEventSchema, { type: "tool-call", messageId: "m", toolCallId: "call_1", name: "pay" }],
       [
         chunkEventSchema,

@@ -1,4 +1,4 @@
-import type { AgentError, AskHumanEffect } from "@moora/agent-core-effects";
+import type { AgentError, AskHumanEffect, Progress } from "@moora/agent-core-effects";
 import type {
   AgentInput,
   DataPatch,
@@ -71,55 +71,10 @@ export interface Question {
  * An event of a run or a session. The `messageId` of model events identifies one attempt of one model call; a retry
  * streams under a new id. Text streamed under an id is part of the answer unless `LlmAttemptEnded` or
  * `LlmRetryScheduled` names that id.
- *
- * `part` numbers the parts of one attempt, from 0 in the order in which they start; a caller that does not number its parts leaves
- * it out, and then no part has an end. What the model writes of a call is a draft: the call exists only when the attempt has
- * succeeded, and then has the `toolCallId` of its draft.
  */
 export type AgentEvent<Answer = string> =
   | { readonly type: "StateStarted"; readonly state: string; readonly event: string; readonly step: number }
-  /**
-   * A piece of text. The first one with a `part` starts that part of the answer. It begins at `offset` of all text of the attempt;
-   * `LlmReasoning` likewise of all its reasoning.
-   */
-  | {
-      readonly type: "LlmToken";
-      readonly messageId: string;
-      readonly part?: number;
-      readonly text: string;
-      readonly offset: number;
-    }
-  | {
-      readonly type: "LlmReasoning";
-      readonly messageId: string;
-      readonly part?: number;
-      readonly text: string;
-      readonly offset: number;
-    }
-  /** The model begins to write a call. A call of a tool that extends the context of the model has no `toolCallId`. */
-  | {
-      readonly type: "LlmToolCall";
-      readonly messageId: string;
-      readonly toolCallId?: string;
-      readonly name: string;
-    }
-  /** A piece of the JSON text of the arguments of a call that the model is writing. It begins at `offset` of that text. */
-  | {
-      readonly type: "LlmToolCallDelta";
-      readonly messageId: string;
-      readonly toolCallId: string;
-      readonly text: string;
-      readonly offset: number;
-    }
-  /** A part of the answer is complete, or its stream was cut. `toolCallId`: it is this call. */
-  | {
-      readonly type: "LlmPartEnded";
-      readonly messageId: string;
-      readonly part: number;
-      readonly toolCallId?: string;
-    }
-  /** The provider leaves something out, or calls of a turn were not run because of `toolCalls.maxPerTurn`. */
-  | { readonly type: "LlmWarning"; readonly text: string }
+  | Progress
   /** The application data was changed, as JSON Patch (RFC 6902) says. */
   | { readonly type: "DataChanged"; readonly patches: readonly DataPatch[] }
   /** An agent of a team has handed the conversation to another one. `message` is what it wrote to it. */
@@ -151,7 +106,6 @@ export type AgentEvent<Answer = string> =
       readonly name: string;
       readonly parameters: string;
     }
-  | { readonly type: "ToolCallProgress"; readonly toolCallId: string; readonly text: string }
   | {
       readonly type: "ToolCallFinished";
       readonly toolCallId: string;

@@ -1,3 +1,4 @@
+import { joinPieces } from "@moora/agent-webui-protocol";
 import { questionOf, type AgentEvent, type SubAgentEvent } from "./agent-event.ts";
 
 /** The number of unread events that are kept unchanged. */
@@ -58,32 +59,12 @@ function merge<Answer>(
   last: AgentEvent<Answer> | undefined,
   event: AgentEvent<Answer>,
 ): AgentEvent<Answer> | undefined {
-  if (last?.type === "LlmToken" && event.type === last.type && isSamePart(last, event))
-    return { ...last, text: last.text + event.text };
-  if (last?.type === "LlmReasoning" && event.type === last.type && isSamePart(last, event))
-    return { ...last, text: last.text + event.text };
-  if (last?.type === "LlmToolCallDelta" && event.type === last.type && isSameDraft(last, event))
-    return { ...last, text: last.text + event.text };
+  const joined = last && joinPieces(last, event);
+  if (joined !== undefined) return joined;
   if (last?.type === "ToolCallProgress" && event.type === last.type && event.toolCallId === last.toolCallId)
     return event;
   return last?.type === "SubAgentEvent" && event.type === last.type ? mergeBelow(last, event) : undefined;
 }
-
-interface InPart {
-  readonly messageId: string;
-  readonly part?: number;
-}
-
-const isSamePart = (last: InPart, event: InPart): boolean =>
-  last.messageId === event.messageId && last.part === event.part;
-
-interface InDraft {
-  readonly messageId: string;
-  readonly toolCallId: string;
-}
-
-const isSameDraft = (last: InDraft, event: InDraft): boolean =>
-  last.messageId === event.messageId && last.toolCallId === event.toolCallId;
 
 function mergeBelow(last: SubAgentEvent, event: SubAgentEvent): SubAgentEvent | undefined {
   if (last.path.join("/") !== event.path.join("/")) return undefined;

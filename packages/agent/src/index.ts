@@ -96,6 +96,7 @@ export type {
   HostContext,
   NeedsContext,
   RunLimits,
+  Piece,
   Progress,
   StandardIssue,
   StandardResult,
@@ -118,6 +119,7 @@ export type {
   ToolReply,
   WithNeed,
 } from "@moora/agent-core-effects";
+export type { AnswerDraft, DraftPart } from "@moora/agent-webui-protocol";
 export type {
   BlobStore,
   ChainHead,

@@ -1,4 +1,5 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
+export { Draft } from "@moora/agent-webui-protocol";
 export { base64OfUrl, base64ToBytes } from "@moora/llm/internal";
 export { applyPatches, beginReplay, keysToPointer } from "@moora/agent-core-state-machine";
 export {
@@ -27,23 +28,17 @@ export { foldRecords, isFoldedHere } from "./host/folded-session.ts";
 export type { McpHost, McpRoute } from "./host/mcp-route.ts";
 export type { CallAction, CallSession, ListedSession, UserSessions } from "./host/user-sessions.ts";
 export { fileHeaders, mediaTypeIn } from "./file-response.ts";
-export type { StreamedReasoning, StreamedSession } from "./live/streamed-session.ts";
+export { questionEvent, ShownQuestions } from "./live/shown-questions.ts";
+export type { StreamedSession } from "./live/streamed-session.ts";
 export { hostDecider, refusalWithoutDecision, refusalWithoutReviewer } from "./no-reviewer.ts";
 export { LivePublishers } from "./live/live-publishers.ts";
-export type {
-  LiveText,
-  SentEvent,
-  SentSubAgentEvent,
-  StreamedEvent,
-  StreamedText,
-  ViewedSession,
-} from "./live/live-texts.ts";
+export type { LiveChunk, LiveText, ViewedSession } from "./live/live-texts.ts";
+export { ViewerChunks } from "./live/viewer-chunks.ts";
 export { liveKeyOf, viewersTopic, viewerTextOf, type ViewerText } from "./live/viewer-texts.ts";
 export { Logger, logLevels } from "./logger.ts";
 export { checkIsNotCalled, removeLeft } from "./retention/remove-session.ts";
 export { RunControl } from "./run-control.ts";
 export { safeErrorListener } from "./safe-error-listener.ts";
-export { noticeToEvent } from "./session/events.ts";
 export { lateOutputLogger, logIgnored, logApplied } from "./session/log-inputs.ts";
 export { callsAtWork, waitsForHuman } from "./session/calls-at-work.ts";
 export { loggedQuestions } from "./session/logged-questions.ts";

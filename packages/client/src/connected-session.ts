@@ -7,10 +7,15 @@ import {
   type Recipe,
   type SessionView,
 } from "@moora/agent";
-import { checkedListener, questionsAt, SessionOutput } from "@moora/agent/internal";
-import type { ChunkEvent, SubAgentQuestion } from "@moora/agent-webui-protocol";
+import {
+  checkedListener,
+  questionEvent,
+  questionsAt,
+  SessionOutput,
+  ShownQuestions,
+} from "@moora/agent/internal";
+import { chunkToProgress, type ChunkEvent, type SubAgentQuestion } from "@moora/agent-webui-protocol";
 import { checkIsKnown } from "./check-is-known.ts";
-import { ChunkReader } from "./chunks.ts";
 import { ClientError, closedError } from "./client-error.ts";
 import { compareState } from "./compare-state.ts";
 import type { ConnectSettings } from "./connect-options.ts";
@@ -23,7 +28,6 @@ import { PostStore, scopeOf, type StoredPosts } from "./post-store.ts";
 import { SessionPosts } from "./session-posts.ts";
 import type { Connection, RemoteSession } from "./remote-session.ts";
 import type { ServerApi } from "./server-api.ts";
-import { questionEvent, SubAgentQuestions } from "./sub-agent-questions.ts";
 
 /** The state of the connection without the posts. */
 type Link = Connection extends infer Each ? (Each extends unknown ? Omit<Each, "pending"> : never) : never;
@@ -34,9 +38,8 @@ export class ConnectedSession<Answer, Data> {
   readonly #api: ServerApi;
   readonly #path: string;
   readonly #output: SessionOutput<Answer>;
-  readonly #chunks = new ChunkReader();
   readonly #history: HistoryPosition;
-  readonly #subAgentQuestions: SubAgentQuestions;
+  readonly #subAgentQuestions: ShownQuestions;
   readonly #stream: EventStream;
   readonly #outbox: Outbox;
   readonly #posts: SessionPosts<Answer>;
@@ -60,7 +63,7 @@ export class ConnectedSession<Answer, Data> {
     this.#state = state;
     this.#seq = seq;
     this.#history = new HistoryPosition(snapshot);
-    this.#subAgentQuestions = new SubAgentQuestions(questions);
+    this.#subAgentQuestions = new ShownQuestions(questions);
     this.#output = new SessionOutput<Answer>(
       { answerOf: async (text, schema = state.config.answerSchema) => await answerOf(text, schema) },
       { id, initial: state, onError, runsEffects: false },
@@ -155,6 +158,7 @@ export class ConnectedSession<Answer, Data> {
       questions: () => this.#questions(),
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       current: () => output.overlay.viewOf(this.#state) as SessionView<Data>,
+      draft: () => output.overlay.draftAt(this.#state),
       seq: () => this.#seq,
       subscribe: (listener) => output.changes.add(checkedListener(listener)),
       onEvent: (listener) => output.questions.listen(output.events, checkedListener(listener)),
@@ -185,13 +189,14 @@ export class ConnectedSession<Answer, Data> {
     if (this.#outbox.folded(input.type === "user-message-received" ? input.messageId : undefined))
       this.#connection = undefined;
     this.#output.published({ input }, next, seq);
-    this.#posts.recorded(seq, input);
+    this.#posts.follow();
   }
 
   #takeChunk(chunk: ChunkEvent): void {
     if (chunk.type === "question") return this.#showQuestion(this.#subAgentQuestions.add(chunk));
     if (chunk.type === "question-closed") return this.#closeQuestion(chunk);
-    for (const progress of this.#chunks.progressOf(chunk)) this.#output.progress(progress);
+    const progress = chunkToProgress(chunk);
+    if (progress !== undefined) this.#output.received(progress);
   }
 
   #showQuestion(question: SubAgentQuestion | undefined): void {
@@ -201,7 +206,7 @@ export class ConnectedSession<Answer, Data> {
   }
 
   #closeQuestion(question: Pick<Question, "toolCallId" | "path">): void {
-    if (this.#subAgentQuestions.close(question)) this.#output.changes.emit();
+    if (this.#subAgentQuestions.close(question) !== undefined) this.#output.changes.emit();
   }
 
   #currentConnection(): Connection {

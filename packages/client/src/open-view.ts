@@ -13,10 +13,9 @@ export interface SessionSnapshot {
   readonly seq: number;
   readonly state: AgentState;
   readonly questions: readonly Question[];
-  /** Undefined for a server of an older release. */
-  readonly incarnation?: string;
-  /** The digest of record `seq`. Undefined for a server of an older release. */
-  readonly digest?: string;
+  readonly incarnation: string;
+  /** The digest of record `seq`. */
+  readonly digest: string;
 }
 
 /** The address of a session, after that of the server. */

@@ -169,11 +169,9 @@ export class Outbox {
       } catch (error) {
         const remade = error instanceof ClientError ? await entry.post.remake?.(error) : undefined;
         if (remade === undefined) throw error;
-        if ("receipt" in remade) return remade.receipt;
-        entry.post = remade.post;
+        entry.post = remade;
         await this.#sendUrgent();
         if (this.#closed !== undefined) throw this.#closed;
-        if (remade.isRetry === true) await this.#wait.wait(this.#wait.failed());
       }
     }
   }

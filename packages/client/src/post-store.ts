@@ -34,11 +34,7 @@ interface PostStoreHost {
 /** The scope of a session: the posts of another user, server or history are never sent to it. */
 export const scopeOf = (
   url: string,
-  {
-    id,
-    user,
-    incarnation = "",
-  }: { readonly id: string; readonly user: string; readonly incarnation?: string },
+  { id, user, incarnation }: { readonly id: string; readonly user: string; readonly incarnation: string },
 ): string => digestOf("posts", url, user.toWellFormed(), id, incarnation);
 
 /** What a storage has for a session; `errors` are why it, or some of its posts, could not be read. */

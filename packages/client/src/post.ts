@@ -1,4 +1,3 @@
-import type { Receipt } from "@moora/agent";
 import type { ClientError } from "./client-error.ts";
 
 /** A kind of post: the last part of its address. */
@@ -22,8 +21,5 @@ export interface Post extends Omit<PendingPost, "isConfirmed"> {
   /** The body, computed when it is sent for the first time; undefined if there is nothing to send. */
   readonly body: () => unknown;
   /** What replaces this post after the server has refused it; undefined to reject with the error. */
-  readonly remake?: (error: ClientError) => Promise<Replacement | undefined>;
+  readonly remake?: (error: ClientError) => Promise<Post | undefined>;
 }
-
-/** Another post, after a wait if `isRetry`, or the receipt of this one: the server had applied it before. */
-export type Replacement = { readonly post: Post; readonly isRetry?: boolean } | { readonly receipt: Receipt };

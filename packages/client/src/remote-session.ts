@@ -32,6 +32,7 @@ type SharedMethods =
   | "send"
   | "questions"
   | "current"
+  | "draft"
   | "seq"
   | "subscribe"
   | "onEvent"

@@ -1,7 +1,6 @@
 import {
   AgentError,
   InputRefused,
-  type AgentInput,
   type AgentRun,
   type AgentState,
   type Decision,
@@ -27,7 +26,7 @@ import {
   type MessageBody,
 } from "@moora/agent-webui-protocol";
 import { digestOf } from "@moora/event-log";
-import { DataPosts } from "./data-posts.ts";
+import { dataPost } from "./data-posts.ts";
 import type { HistoryId } from "./history-position.ts";
 import { newKey, type Outbox } from "./outbox.ts";
 import type { Post, PostKind } from "./post.ts";
@@ -39,8 +38,8 @@ export interface PostsHost<Answer> extends WaitsHost {
   readonly outbox: Outbox;
   readonly output: SessionOutput<Answer>;
   readonly state: () => AgentState;
-  /** The identity of the records up to `seq`; undefined for a server of an older release. */
-  readonly historyId: () => HistoryId | undefined;
+  /** The identity of the records up to `seq`. */
+  readonly historyId: () => HistoryId;
   /** The question of a sub-agent is no longer open. */
   readonly onDecided: (question: Pick<Question, "toolCallId" | "path">) => void;
 }
@@ -51,12 +50,10 @@ type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;
 export class SessionPosts<Answer> {
   readonly #host: PostsHost<Answer>;
   readonly #waits: RecordWaits;
-  readonly #dataPosts: DataPosts;
 
   constructor(host: PostsHost<Answer>) {
     this.#host = host;
     this.#waits = new RecordWaits(host);
-    this.#dataPosts = new DataPosts({ ...host, until: (isReached) => this.#waits.until(isReached) });
   }
 
   readonly send = async (content: UserContent): Promise<Receipt> =>
@@ -108,7 +105,10 @@ export class SessionPosts<Answer> {
   readonly update = async (recipe: Recipe<unknown>): Promise<Receipt> => {
     if (typeof recipe !== "function")
       throw new InputRefused({ code: "wrong-shape", path: "recipe", message: "must be a function." });
-    return await this.#waits.caughtUp(await this.#host.outbox.add(this.#dataPosts.postOf(recipe)));
+    const until = (isReached: () => boolean): Promise<void> => this.#waits.until(isReached);
+    return await this.#waits.caughtUp(
+      await this.#host.outbox.add(dataPost(recipe, { ...this.#host, until })),
+    );
   };
 
   readonly cancel = async (reason?: string): Promise<Receipt> =>
@@ -138,12 +138,6 @@ export class SessionPosts<Answer> {
 
   #contains({ messageId }: Post): boolean {
     return messageId !== undefined && this.#host.state().messages.some(({ id }) => id === messageId);
-  }
-
-  /** Takes a record that has become part of the session, and continues the calls that wait for it. */
-  recorded(seq: number, input: AgentInput): void {
-    if (this.#dataPosts.recorded(seq, input)) this.#host.outbox.wake();
-    this.follow();
   }
 
   /** Continues the calls whose condition holds now; all of them at the end of the session. */

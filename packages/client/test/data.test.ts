@@ -142,49 +142,6 @@ describe("an update of a remote session", () => {
     expect(data).toEqual({ items: ["tea"] });
   });
 
-  it("is posted with a test of all data to a server of an older release", async () => {
-    await using scene = new Scene(cart());
-    const { session: ada, network } = await scene.connect<string, Cart>();
-    const { session: bob, network: other } = await scene.connect<string, Cart>({ id: ada.id });
-    network.isOlderServer = true;
-    other.isOlderServer = true;
-    const count = (draft: Cart): void => void (draft["count"] = Number(draft["count"] ?? 0) + 1);
-    await Promise.all(
-      [ada, bob].flatMap((session) => Array.from({ length: 5 }, () => session.update(count))),
-    );
-    for (const session of [ada, bob]) expect(session.current().data["count"]).toBe(10);
-    expect(network.bodies.at(-1)).toContain('"op":"test","path":""');
-  });
-
-  it.each([false, true])(
-    "is applied once if its receipt is lost, and a server of an older release gets it again: records are late %s",
-    async (isLate) => {
-      await using scene = new Scene(cart());
-      const { session: ada, network } = await scene.connect<string, Cart>();
-      const { session: bob } = await scene.connect<string, Cart>({ id: ada.id });
-      network.losesNextReceipt = true;
-      network.holdsRecords = isLate;
-      const update = ada.update((draft) => void draft.items.push("milk"));
-      const reader = isLate ? bob : ada;
-      await untilPasses(() => expect(reader.current().data.items).toEqual(["tea", "milk"]));
-      const seq = reader.seq();
-      await bob.update((draft) => void draft.items.push("salt"));
-      network.isOlderServer = true;
-      const settled = scene.settles(update);
-      if (isLate) {
-        await untilPasses(() => expect(network.bodies.at(-1)).toContain('"op":"test","path":""'));
-        network.holdsRecords = false;
-        network.drop();
-      }
-      expect(await settled).toEqual({ status: "accepted", seq });
-      await untilPasses(() => expect(ada.current().data.items).toEqual(["tea", "milk", "salt"]));
-      expect(await scene.settles(ada.update((draft) => void draft.items.push("jam")))).toMatchObject({
-        status: "accepted",
-      });
-      expect(ada.current().data.items).toEqual(["tea", "milk", "salt", "jam"]);
-    },
-  );
-
   it("does not hold a cancel back while it is made again and again", async () => {
     await using scene = new Scene(cart());
     const { session, network } = await scene.connect<string, Cart>();
@@ -201,24 +158,6 @@ describe("an update of a remote session", () => {
     await Promise.all([update, sent]);
     expect(order).toEqual(["cancel ignored", "update accepted", "message accepted"]);
     expect(session.current().data.items).toEqual(["tea", "milk"]);
-  });
-
-  it("is made again where the post under way at another server is refused at last", async () => {
-    await using scene = new Scene(cart());
-    const { session: ada, network } = await scene.connect<string, Cart>();
-    const { session: bob } = await scene.connect<string, Cart>({ id: ada.id });
-    network.isOlderServer = true;
-    network.isUnderWay = true;
-    network.holdsRecords = true;
-    const settled = scene.settles(ada.update((draft) => void draft.items.push("milk")));
-    await untilPasses(() => expect(network.bodies.at(-1)).toContain('"op":"test","path":""'));
-    await bob.update((draft) => void draft.items.push("salt"));
-    network.isOlderServer = false;
-    network.holdsRecords = false;
-    network.drop();
-    expect(await settled).toMatchObject({ status: "accepted" });
-    expect(ada.current().data.items).toEqual(["tea", "salt", "milk"]);
-    expect(await scene.settles(ada.cancel())).toMatchObject({ status: "ignored" });
   });
 
   it("changes nothing for a recipe that changes nothing, throws, or does not fit", async () => {

@@ -40,10 +40,6 @@ export class Network {
   readonly requests: string[] = [];
   /** Their bodies. */
   readonly bodies: string[] = [];
-  /** Whether the server is of a release that does not know `base` of a change of data. */
-  isOlderServer = false;
-  /** Whether a post is under way at another server, so that its key with another body is refused. */
-  isUnderWay = false;
   /** Whether the data changes before each change of it arrives. */
   isDataBusy = false;
   /** Loses the response of the next request that changes something, after the server has applied it. */
@@ -70,9 +66,7 @@ export class Network {
     this.requests.push(`${init.method} ${new URL(url).pathname.replace(/^\/sessions\/[^/]*/, "")}`);
     const sent = typeof init.body === "string" ? init.body : "";
     if (sent !== "") this.bodies.push(sent);
-    if (this.isOlderServer && sent.includes('"base":')) return unknownField();
     if (this.isDataBusy && sent.includes('"patches":')) return dataChanged();
-    if (this.isUnderWay && sent.includes('"op":"test"')) return keyReused();
     const connection = new AbortController();
     this.#connections.add(connection);
     const signal = AbortSignal.any([connection.signal, ...(init.signal ? [init.signal] : [])]);
@@ -119,23 +113,10 @@ function areChunks(bytes: Uint8Array): boolean {
   return text.startsWith("event: chunk") && !text.includes("event: input");
 }
 
-/** How a server answers to a body with a field that it does not know. */
-function unknownField(): Response {
-  const detail = "The body does not have the expected form. It has a field that is not known.";
-  const problem = { type: "about:blank", title: "Invalid request", status: 400, code: "invalid-request" };
-  return Response.json({ ...problem, detail, path: "" }, { status: 400 });
-}
-
 /** How a server answers to a change of data that has changed meanwhile. */
 function dataChanged(): Response {
   const problem = { type: "about:blank", title: "Data changed", status: 409, code: "data-changed", seq: 0 };
   return Response.json({ ...problem, detail: "The data has changed." }, { status: 409 });
-}
-
-/** How a server answers to a key that it has with another content. */
-function keyReused(): Response {
-  const problem = { type: "about:blank", title: "Key reused", status: 409, code: "idempotency-key-reused" };
-  return Response.json({ ...problem, detail: "The key belongs to another post." }, { status: 409 });
 }
 
 /** A server, and clients that connect to it. */

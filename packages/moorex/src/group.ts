@@ -161,7 +161,7 @@ export interface Plan<State, Input, Effect> {
   /** The intents that are inputs of their own, in order, with the keys of their effects; those whose states differ are steps. */
   readonly entries: (Step<State, Input> & { readonly key: string })[];
   /** The keys whose intents are part of the last input of the group. */
-  begun: readonly string[];
+  readonly begun: string[];
   /** The effects that are not run because their intents did not apply (`failure` is undefined) or threw. */
   readonly refused: {
     readonly key: string;
@@ -277,14 +277,15 @@ function addToCause<State, Input, Effect>(
   intents: readonly Intent<Input, Effect>[],
 ): ContinuedStep<State, Input> | undefined {
   const inputs = intents.map(({ input }) => input);
-  const continued = withIntents({ ...cause }, inputs);
+  const { input, before, after } = cause;
+  const continued = withIntents({ input, before, after }, inputs);
   if (continued === undefined) return undefined;
-  const { input, after, refused } = continued;
-  Object.assign(cause, { input, after });
-  plan.after = after;
-  for (const { key, effect, input: intent } of intents)
-    if (refused?.includes(intent) === true) plan.refused.push({ key, effect });
-  plan.begun = [...plan.begun, ...intents.map(({ key }) => key)];
+  cause.input = continued.input;
+  plan.after = cause.after = continued.after;
+  for (const { key, effect, input: intent } of intents) {
+    if (continued.refused?.includes(intent) === true) plan.refused.push({ key, effect });
+    plan.begun.push(key);
+  }
   return continued;
 }
 

@@ -1,6 +1,6 @@
 import type { AgentEvent, AgentState, Question } from "@moora/agent";
 import { isLoopRunning, isPaused } from "@moora/agent-core-state-machine";
-import { answerMessageId, openCallsOf } from "@moora/agent-core-state-machine/internal";
+import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { Chat, ChatConnection, ChatMessage, ChatSession, ChatStatus } from "./chat.ts";
 import { FinalAnswer } from "./final-answer.ts";
 import { MessageList, reuseParts } from "./messages.ts";
@@ -8,7 +8,7 @@ import { Streamed } from "./streamed.ts";
 
 /** A message with what is streamed, and what it was made of. */
 interface LiveMessage {
-  readonly version: number;
+  readonly version: string;
   readonly from: ChatMessage;
   readonly message: ChatMessage;
 }
@@ -20,9 +20,7 @@ export class ChatStore<Data> {
   readonly #list = new MessageList();
   readonly #answer = new FinalAnswer();
   readonly #live = new Map<string, LiveMessage>();
-  #streamed: Streamed;
-  /** The view that `#streamed` began with. */
-  #read: unknown;
+  readonly #streamed: Streamed;
   #stop: (() => void) | undefined;
   #chat: Chat<Data> | undefined;
   /** What the chat was made of. */
@@ -35,7 +33,7 @@ export class ChatStore<Data> {
 
   constructor(session: ChatSession<Data>) {
     this.#session = session;
-    this.#streamed = new Streamed(() => session.current().streaming);
+    this.#streamed = new Streamed(session.draft);
   }
 
   /** Calls back after each change. Returns a function that unsubscribes. */
@@ -71,11 +69,10 @@ export class ChatStore<Data> {
     this.chat();
     const from = this.#list.byId(id);
     if (from === undefined) return undefined;
-    const streamed = this.#streamedNow();
-    const { version } = streamed;
+    const { version } = this.#streamed;
     const known = this.#live.get(id);
     if (known?.from === from && known.version === version) return known.message;
-    const made = streamed.with(from);
+    const made = this.#streamed.with(from);
     if (made === from) {
       this.#live.delete(id);
       return from;
@@ -85,20 +82,7 @@ export class ChatStore<Data> {
     return message;
   }
 
-  /** What is streamed; without listeners only its text, as the session has it. */
-  #streamedNow(): Streamed {
-    if (this.#stop === undefined && this.#read !== this.#session.current()) this.#forget();
-    return this.#streamed;
-  }
-
-  #forget(): void {
-    this.#read = this.#session.current();
-    this.#streamed = new Streamed(() => this.#session.current().streaming);
-    this.#live.clear();
-  }
-
   #listen(): () => void {
-    this.#forget();
     this.#isStale = true;
     const stops = [
       this.#session.subscribe(() => this.#changed()),
@@ -128,14 +112,8 @@ export class ChatStore<Data> {
 
   /** Whether the model writes something before any text, for which the state has no message. */
   #drafts(): boolean {
-    if (!this.#streamed.hasDrafts) return false;
-    const { reActContext } = this.#session.current();
-    const { control } = reActContext;
-    return (
-      control.type === "Planning" &&
-      control.messageId === null &&
-      this.#streamed.messageId === answerMessageId(reActContext, control)
-    );
+    const { control } = this.#session.current().reActContext;
+    return control.type === "Planning" && control.messageId === null && this.#streamed.hasDrafts;
   }
 
   #make(): Chat<Data> {

@@ -30,7 +30,7 @@ export interface ChatPost {
 }
 
 /** A session whatever its data: every `ChatSession` is one. */
-export interface AnyChatSession extends Pick<Session, "id" | "seq" | "subscribe" | "questions"> {
+export interface AnyChatSession extends Pick<Session, "id" | "draft" | "seq" | "subscribe" | "questions"> {
   readonly current: () => SessionView;
   readonly onEvent: (listener: (event: AgentEvent<unknown>) => void) => () => void;
   readonly send: Session["send"];

@@ -1,43 +1,46 @@
-import type { AgentEvent, SessionView } from "@moora/agent";
+import type { AgentEvent } from "@moora/agent";
+import { isProgress, type AnswerDraft } from "@moora/agent-webui-protocol";
 import type { ChatMessage, ChatPart } from "./chat.ts";
-import { StreamedParts } from "./streamed-parts.ts";
 
 /** The beginning of the ids of turns without text, which have no message in the state. */
 export const turnPrefix = "turn_";
 
 /** What a model and tools stream: no record has it. */
 export class Streamed {
-  /** Incremented by each change. */
-  version = 0;
-  /** The attempt that streams. */
-  messageId = "";
-  readonly #streaming: () => SessionView["streaming"];
-  #parts = new StreamedParts();
+  readonly #draft: () => AnswerDraft | undefined;
   readonly #progress = new Map<string, string>();
+  #progressCount = 0;
 
-  /** `streaming` returns the text that the session has of the message that is being streamed. */
-  constructor(streaming: () => SessionView["streaming"]) {
-    this.#streaming = streaming;
-    const known = streaming();
-    if (known !== null) this.#begin(known.messageId);
+  /** `draft` returns what the model has written of its answer. */
+  constructor(draft: () => AnswerDraft | undefined) {
+    this.#draft = draft;
+  }
+
+  /** Another one after each change. */
+  get version(): string {
+    const { messageId, length } = this.#draft() ?? { messageId: "", length: 0 };
+    return `${messageId} ${length} ${this.#progressCount}`;
   }
 
   /** Takes an event of a session. Returns whether it changed something. */
   add(event: AgentEvent<unknown>): boolean {
-    const isAdded = this.#take(event);
-    if (isAdded) this.version += 1;
-    return isAdded;
+    if (event.type === "ToolCallProgress") this.#progress.set(event.toolCallId, event.text);
+    else if (event.type !== "ToolCallFinished" || !this.#progress.delete(event.toolCallId))
+      return isProgress(event);
+    this.#progressCount += 1;
+    return true;
   }
 
   /** Whether the model has begun to write something else than text. */
   get hasDrafts(): boolean {
-    return this.#parts.hasDrafts;
+    return this.#draft()?.parts.some(({ kind }) => kind !== "text") === true;
   }
 
   /** A message with what is streamed. The same object if that is nothing. */
   with(message: ChatMessage): ChatMessage {
-    const isOwn = message.id === this.messageId || message.id.startsWith(turnPrefix);
-    const added = message.streaming && isOwn ? this.#parts.parts : [];
+    const draft = this.#draft();
+    const isOwn = message.id === draft?.messageId || message.id.startsWith(turnPrefix);
+    const added = message.streaming && isOwn && draft !== undefined ? partsOf(draft) : [];
     const parts = message.parts.map((part) => this.#withProgress(part));
     const isSame = added.length === 0 && parts.every((part, index) => part === message.parts[index]);
     return isSame ? message : { ...message, parts: [...parts, ...added] };
@@ -48,60 +51,26 @@ export class Streamed {
     const progress = this.#progress.get(part.toolCallId);
     return progress === undefined ? part : { ...part, progress };
   }
+}
 
-  #take(event: AgentEvent<unknown>): boolean {
-    switch (event.type) {
-      case "LlmToken":
-        this.#begin(event.messageId, event.text);
-        this.#parts.addText(event);
-        this.#complete();
-        return true;
-      case "LlmReasoning":
-        this.#begin(event.messageId);
-        return this.#parts.addReasoning(event);
-      case "LlmToolCall":
-        this.#begin(event.messageId);
-        if (event.toolCallId !== undefined) this.#parts.beginCall(event.toolCallId, event.name);
-        return event.toolCallId !== undefined;
-      case "LlmToolCallDelta":
-        this.#parts.addArguments(event.toolCallId, event.offset, event.text);
-        return true;
-      case "ToolCallProgress":
-        this.#progress.set(event.toolCallId, event.text);
-        return true;
-      case "ToolCallFinished":
-        return this.#progress.delete(event.toolCallId);
-      case "ApprovalRequested":
-      case "DataChanged":
-      case "Error":
-      case "FinalAnswer":
-      case "HandedOff":
-      case "LlmAttemptEnded":
-      case "LlmPartEnded":
-      case "LlmRetryScheduled":
-      case "LlmWarning":
-      case "Paused":
-      case "Resumed":
-      case "StateStarted":
-      case "SubAgentEvent":
-      case "ToolCallRetryScheduled":
-      case "ToolCallStarted":
-        return false;
+/**
+ * The parts of a draft in the order in which they begin. The pieces of parts that are open together alternate in it; a model that does
+ * not count its parts has one text and one reasoning.
+ */
+function partsOf({ parts }: AnswerDraft): readonly ChatPart[] {
+  const shown = new Map<string, ChatPart>();
+  for (const part of parts) {
+    const text = part.pieces.join("");
+    if (part.kind === "call") {
+      const { toolCallId, name } = part;
+      const draft = { toolCallId, name, status: "drafting", parameters: text, input: undefined } as const;
+      shown.set(toolCallId, { type: "tool-call", ...draft, result: null, output: undefined });
+    } else {
+      const key = `${part.kind} ${part.part}`;
+      const before = shown.get(key);
+      const begun = before !== undefined && "text" in before ? before.text : "";
+      shown.set(key, { type: part.kind, text: begun + text });
     }
   }
-
-  /** Begins an attempt, with its text so far but for `added`, a piece that follows. */
-  #begin(messageId: string, added = ""): void {
-    if (messageId === this.messageId) return;
-    this.messageId = messageId;
-    this.#parts = new StreamedParts();
-    this.#complete(added.length);
-  }
-
-  /** Adds the text that was not seen: a page may begin to listen in the middle of an answer. */
-  #complete(added = 0): void {
-    const streaming = this.#streaming();
-    if (streaming?.messageId !== this.messageId) return;
-    this.#parts.complete(streaming.text.slice(0, streaming.text.length - added));
-  }
+  return [...shown.values()];
 }

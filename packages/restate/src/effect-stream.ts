@@ -1,5 +1,5 @@
 import type { AgentEvent, Progress } from "@moora/agent";
-import { noticeToEvent, type StreamedSession } from "@moora/agent/internal";
+import { Draft, type StreamedSession } from "@moora/agent/internal";
 
 type EventListener = (event: AgentEvent<unknown>) => void;
 type RecordListener = (seq: number) => void;
@@ -9,8 +9,7 @@ export class EffectStream implements StreamedSession {
   readonly #seq: number;
   readonly #listeners = new Set<EventListener>();
   readonly #reports = new Set<RecordListener>();
-  #streaming: ReturnType<StreamedSession["streaming"]> = null;
-  #startedMessage: string | undefined;
+  readonly #draft = new Draft();
 
   /** `seq`: the last record of the session from which the effect began. */
   constructor(seq: number) {
@@ -18,31 +17,16 @@ export class EffectStream implements StreamedSession {
   }
 
   notify(progress: Progress): void {
-    if ("messageId" in progress) this.#startedMessage = progress.messageId;
-    if (progress.type === "llm-text") {
-      const { messageId, text, offset } = progress;
-      const before = this.#streaming?.messageId === messageId && offset > 0 ? this.#streaming.text : "";
-      this.#streaming = { messageId, text: before + text };
-    }
-    const event = noticeToEvent(progress);
-    for (const listener of this.#listeners) listener(event);
+    if ("messageId" in progress) this.#draft.add(progress);
+    for (const listener of this.#listeners) listener(progress);
   }
 
   seq(): number {
     return this.#seq;
   }
 
-  streaming(): ReturnType<StreamedSession["streaming"]> {
-    return this.#streaming;
-  }
-
-  /** What was streamed before a server asked is not kept. */
-  reasoning(): undefined {
-    return undefined;
-  }
-
-  startedMessage(): string | undefined {
-    return this.#startedMessage;
+  draft(): Draft | undefined {
+    return this.#draft.messageId === "" ? undefined : this.#draft;
   }
 
   /** Questions are in the records: sub-agents on Restate cannot ask. */

@@ -34,7 +34,7 @@ export class LiveEffect implements Disposable {
   }
 
   notify(progress: Progress): void {
-    if (progress.type === "llm-text" && progress.offset === 0) this.#open(progress.messageId);
+    if (progress.type === "LlmToken" && progress.offset === 0) this.#open(progress.messageId);
     this.#stream.notify(progress);
   }
 

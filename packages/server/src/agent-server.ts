@@ -4,8 +4,9 @@ import { accessOf } from "./access/authorization.ts";
 import { checkSite, preflightResponse, secured } from "./access/site-checks.ts";
 import { errorToProblem, isLogFailure } from "./error-to-problem.ts";
 import { HttpProblem, pathNotFound, unavailable } from "./problem.ts";
-import { addresses, methodsOf } from "./routes/addresses.ts";
-import { publicHandlers, userHandlers } from "./routes/handlers.ts";
+import { readInspector } from "./routes/inspector-routes.ts";
+import { isAt, operationsOn } from "./routes/operation.ts";
+import { operations } from "./routes/operations.ts";
 import type { Connection } from "./routes/route.ts";
 import { ServerParts } from "./server-parts.ts";
 import { optionsToContext } from "./options-to-context.ts";
@@ -55,16 +56,21 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
 function appOf(parts: ServerParts): Hono<{ Bindings: Connection }> {
   const { context } = parts;
   const { basePath } = context;
+  const routes = operationsOn(operations, context).map(([, operation]) => operation);
+  const unrouted = (path: string): HttpProblem => {
+    const at = path.startsWith(basePath) ? path.slice(basePath.length) : "";
+    return unroutedProblem(routes.flatMap((route) => (isAt(route, at) ? [route.method] : [])));
+  };
   const app = new Hono<{ Bindings: Connection }>();
   app.onError((error) => {
     const problem = errorToProblem(error, context.log.owner);
     if (problem.code === "internal" || isLogFailure(error)) context.onError(error);
     return problem.toResponse();
   });
-  app.notFound(({ req }) => unrouted(req.path, basePath).toResponse());
+  app.notFound(({ req }) => unrouted(req.path).toResponse());
   app.use(async ({ req, env }, next) => {
     // A stream that is never read would keep its session open.
-    if (req.raw.method === "HEAD") throw unrouted(req.path, basePath);
+    if (req.raw.method === "HEAD") throw unrouted(req.path);
     checkSite(context, req.raw, env.isLoopback === true);
     if (req.raw.method === "OPTIONS" && req.raw.headers.has("origin")) return preflightResponse();
     checkProtocol(req.raw);
@@ -72,16 +78,12 @@ function appOf(parts: ServerParts): Hono<{ Bindings: Connection }> {
   });
   if (context.inspector !== undefined) {
     // Hosts such as Next.js redirect to addresses without a final slash.
-    app.get(`${basePath}/inspector`, () => publicHandlers.readInspector(parts));
+    app.get(`${basePath}/inspector`, () => readInspector(parts));
     app.get(`${basePath}/`, (hono) => hono.redirect(`${basePath}/inspector/`, 302));
   }
-  for (const [operation, handle] of entriesOf(publicHandlers)) {
-    const { method, path } = addresses[operation];
-    app.on(method, `${basePath}${path}`, () => handle(parts));
-  }
-  for (const [operation, handle] of entriesOf(userHandlers)) {
-    const { method, path } = addresses[operation];
+  for (const { method, path, handle, handleOpen } of routes) {
     app.on(method, `${basePath}${path}`, async ({ req, env }) => {
+      if (handle === undefined) return await handleOpen(parts);
       if (parts.isClosing) throw unavailable("The server is closing.");
       const access = await accessOf(context, req.raw);
       parts.requestRate.check(access.user);
@@ -92,16 +94,8 @@ function appOf(parts: ServerParts): Hono<{ Bindings: Connection }> {
   return app;
 }
 
-/** The entries of a table, whose keys are those of its type. */
-const entriesOf = <Key extends string, Value>(
-  table: Readonly<Record<Key, Value>>,
-): readonly (readonly [Key, Value])[] =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  Object.entries(table) as [Key, Value][];
-
 /** The problem of a request that no route takes. */
-function unrouted(path: string, basePath: string): HttpProblem {
-  const methods = path.startsWith(basePath) ? methodsOf(path.slice(basePath.length)) : [];
+function unroutedProblem(methods: readonly string[]): HttpProblem {
   if (methods.length === 0) return pathNotFound();
   const allow = methods.join(", ");
   const detail = `This path does not accept the method. Allowed methods: ${allow}.`;

@@ -143,7 +143,7 @@ class Context implements ToolContext {
     this.#late = late;
     this.#signal = undefined;
     this.progress = (text) => {
-      if (!isAborted(host) && !late.isAborted) host.notify({ type: "tool-progress", toolCallId, text });
+      if (!isAborted(host) && !late.isAborted) host.notify({ type: "ToolCallProgress", toolCallId, text });
     };
     this[callHost] = { session: host.session, holdTimeout: () => late.hold() };
     Object.defineProperty(this, "signal", Context.#lazySignal);

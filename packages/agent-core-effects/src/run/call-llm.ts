@@ -108,11 +108,11 @@ function warn(
   usage: UsageReport | undefined,
   { notify }: EffectHost,
 ): void {
-  for (const text of warnings) notify({ type: "llm-warning", text });
+  for (const text of warnings) notify({ type: "LlmWarning", text });
   const rung = ladderAt(state);
   const leftOut = rung === undefined ? undefined : rungText(rung);
-  if (leftOut !== undefined) notify({ type: "llm-warning", text: leftOut });
-  if (usage?.estimated === true) notify({ type: "llm-warning", text: estimatedUsageText(usage) });
+  if (leftOut !== undefined) notify({ type: "LlmWarning", text: leftOut });
+  if (usage?.estimated === true) notify({ type: "LlmWarning", text: estimatedUsageText(usage) });
 }
 
 const estimatedUsageText = ({ inputTokens = 0, outputTokens = 0 }: UsageReport): string =>

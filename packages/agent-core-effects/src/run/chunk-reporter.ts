@@ -74,7 +74,7 @@ class ChunkReporter {
     const { dispatchNow, notify, clock } = this.#host;
     if (this.#offset === 0)
       dispatchNow?.({ type: "llm-message-started", messageId, key, timestamp: clock.now() });
-    notify({ type: "llm-text", messageId, ...partOf(part), text, offset: this.#offset });
+    notify({ type: "LlmToken", messageId, ...partOf(part), text, offset: this.#offset });
     this.#offset += text.length;
   }
 
@@ -83,20 +83,20 @@ class ChunkReporter {
     const offset = this.#reasoningOffset;
     this.#reasoningOffset += text.length;
     if (this.#isObserved)
-      this.#host.notify({ type: "llm-reasoning", messageId, ...partOf(part), text, offset });
+      this.#host.notify({ type: "LlmReasoning", messageId, ...partOf(part), text, offset });
   }
 
   /** Reports a call under the id that it gets if the turn is accepted: ids are given in the order of the calls. */
   #call(name: string, part: number | undefined): void {
     const { messageId } = this.#effect;
     if (callsInternalTool(this.#state, name)) {
-      if (this.#isObserved) this.#host.notify({ type: "llm-tool-call", messageId, name });
+      if (this.#isObserved) this.#host.notify({ type: "LlmToolCall", messageId, name });
       return;
     }
     this.#newId ??= newCallIds(this.#state);
     const toolCallId = this.#newId();
     if (part !== undefined) this.#drafts.set(part, { toolCallId, length: 0 });
-    if (this.#isObserved) this.#host.notify({ type: "llm-tool-call", messageId, toolCallId, name });
+    if (this.#isObserved) this.#host.notify({ type: "LlmToolCall", messageId, toolCallId, name });
   }
 
   #arguments(text: string, part: number): void {
@@ -106,7 +106,7 @@ class ChunkReporter {
     draft.length += text.length;
     const { messageId } = this.#effect;
     if (this.#isObserved)
-      this.#host.notify({ type: "llm-tool-call-delta", messageId, toolCallId, text, offset });
+      this.#host.notify({ type: "LlmToolCallDelta", messageId, toolCallId, text, offset });
   }
 
   #endPart(part: number): void {
@@ -114,7 +114,7 @@ class ChunkReporter {
     const { messageId } = this.#effect;
     const call = this.#drafts.get(part);
     const ofCall = call === undefined ? {} : { toolCallId: call.toolCallId };
-    this.#host.notify({ type: "llm-part-ended", messageId, part, ...ofCall });
+    this.#host.notify({ type: "LlmPartEnded", messageId, part, ...ofCall });
   }
 
   get #isObserved(): boolean {

@@ -1,4 +1,5 @@
 import type { AgentInput, AgentState, TraceNote } from "@moora/agent-core-state-machine";
+import type { Progress } from "@moora/agent-webui-protocol";
 import type { LlmCaller } from "@moora/llm";
 import type { AnyData } from "../data/define-data.ts";
 import type { DataContext } from "../data/data-updates.ts";
@@ -101,50 +102,6 @@ export interface RunLimits {
 
 /** The default limits of a runner. */
 export const defaultRunLimits: RunLimits = { toolTimeoutMs: 120_000, maxResultLength: 100_000 };
-
-/**
- * The progress of a running effect, for viewers. It is not stored. `messageId` names the attempt of the model call, `part` the
- * part of its answer, from 0 in the order in which the parts start. `offset` is where a text begins in all text, or all reasoning, of the
- * attempt. `toolCallId` is the id that a call gets if the turn is
- * accepted; a call of an internal tool has none.
- */
-export type Progress =
-  | {
-      readonly type: "llm-text";
-      readonly messageId: string;
-      readonly part?: number;
-      readonly text: string;
-      readonly offset: number;
-    }
-  | {
-      readonly type: "llm-reasoning";
-      readonly messageId: string;
-      readonly part?: number;
-      readonly text: string;
-      readonly offset: number;
-    }
-  | {
-      readonly type: "llm-tool-call";
-      readonly messageId: string;
-      readonly toolCallId?: string;
-      readonly name: string;
-    }
-  /** A piece of the JSON text of the arguments of a call, which begins at `offset` of it. */
-  | {
-      readonly type: "llm-tool-call-delta";
-      readonly messageId: string;
-      readonly toolCallId: string;
-      readonly text: string;
-      readonly offset: number;
-    }
-  | {
-      readonly type: "llm-part-ended";
-      readonly messageId: string;
-      readonly part: number;
-      readonly toolCallId?: string;
-    }
-  | { readonly type: "llm-warning"; readonly text: string }
-  | { readonly type: "tool-progress"; readonly toolCallId: string; readonly text: string };
 
 /**
  * Shows a question to the reviewers of a host. Returns the input of their decision if the host makes one; otherwise the question

@@ -84,7 +84,7 @@ describe("a model call", () => {
   it("records the warnings of the caller", async () => {
     const world = new World({ script: [answers("Hi.", { warnings: ["no seed here"] })] });
     await world.say("q").perform(plan);
-    expect(world.notices).toContainEqual({ type: "llm-warning", text: "no seed here" });
+    expect(world.notices).toContainEqual({ type: "LlmWarning", text: "no seed here" });
   });
 });
 
@@ -141,7 +141,7 @@ describe("what a model streams", () => {
     return world;
   };
   const textsOf = (world: World): readonly unknown[] =>
-    world.notices.map((notice) => (notice.type === "llm-text" ? [notice.text, notice.offset] : notice));
+    world.notices.map((notice) => (notice.type === "LlmToken" ? [notice.text, notice.offset] : notice));
 
   it("opens its message with the first text, once", async () => {
     const world = await streams([
@@ -153,9 +153,9 @@ describe("what a model streams", () => {
     ]);
     expect(world.inputs.filter(({ type }) => type === "llm-message-started")).toHaveLength(1);
     expect(textsOf(world)).toEqual([
-      { type: "llm-reasoning", messageId: "msg_1_1", text: "hm", offset: 0 },
+      { type: "LlmReasoning", messageId: "msg_1_1", text: "hm", offset: 0 },
       ["He", 0],
-      { type: "llm-tool-call", messageId: "msg_1_1", toolCallId: "call_1", name: "work" },
+      { type: "LlmToolCall", messageId: "msg_1_1", toolCallId: "call_1", name: "work" },
       ["llo", 2],
     ]);
     expect(world.state.messages.map(({ id, content }) => [id, content])).toEqual([
@@ -211,15 +211,15 @@ describe("what a model streams", () => {
     await world.say("q").perform(plan);
     const messageId = "msg_1_1";
     expect(world.notices).toEqual([
-      { type: "llm-reasoning", messageId, part: 0, text: "hm", offset: 0 },
-      { type: "llm-part-ended", messageId, part: 0 },
-      { type: "llm-tool-call", messageId, toolCallId: "call_1", name: "work" },
-      { type: "llm-tool-call", messageId, toolCallId: "call_2", name: "work" },
-      { type: "llm-tool-call-delta", messageId, toolCallId: "call_1", text: '{"a"', offset: 0 },
-      { type: "llm-tool-call-delta", messageId, toolCallId: "call_2", text: "{}", offset: 0 },
-      { type: "llm-part-ended", messageId, part: 2, toolCallId: "call_2" },
-      { type: "llm-tool-call-delta", messageId, toolCallId: "call_1", text: ":1}", offset: 4 },
-      { type: "llm-part-ended", messageId, part: 1, toolCallId: "call_1" },
+      { type: "LlmReasoning", messageId, part: 0, text: "hm", offset: 0 },
+      { type: "LlmPartEnded", messageId, part: 0 },
+      { type: "LlmToolCall", messageId, toolCallId: "call_1", name: "work" },
+      { type: "LlmToolCall", messageId, toolCallId: "call_2", name: "work" },
+      { type: "LlmToolCallDelta", messageId, toolCallId: "call_1", text: '{"a"', offset: 0 },
+      { type: "LlmToolCallDelta", messageId, toolCallId: "call_2", text: "{}", offset: 0 },
+      { type: "LlmPartEnded", messageId, part: 2, toolCallId: "call_2" },
+      { type: "LlmToolCallDelta", messageId, toolCallId: "call_1", text: ":1}", offset: 4 },
+      { type: "LlmPartEnded", messageId, part: 1, toolCallId: "call_1" },
     ]);
     expect(Object.entries(world.state.toolCalls).map(([id, { parameters }]) => [id, parameters])).toEqual([
       ["call_1", '{"a":1}'],
@@ -236,9 +236,9 @@ describe("what a model streams", () => {
       { type: "tool-call", index: 1, name: "work" },
     ]);
     expect(world.notices).toEqual([
-      { type: "llm-tool-call", messageId: "msg_1_1", name: "load_older_messages" },
-      { type: "llm-part-ended", messageId: "msg_1_1", part: 0 },
-      { type: "llm-tool-call", messageId: "msg_1_1", toolCallId: "call_1", name: "work" },
+      { type: "LlmToolCall", messageId: "msg_1_1", name: "load_older_messages" },
+      { type: "LlmPartEnded", messageId: "msg_1_1", part: 0 },
+      { type: "LlmToolCall", messageId: "msg_1_1", toolCallId: "call_1", name: "work" },
     ]);
   });
 
@@ -261,8 +261,8 @@ describe("what a model streams", () => {
     const world = new World({ parts: caller(call), host: { isObserved: () => isObserved } });
     await world.say("q").perform(plan);
     expect(world.notices).toEqual([
-      { type: "llm-text", messageId: "msg_1_1", part: 0, text: "Hi", offset: 0 },
-      { type: "llm-tool-call-delta", messageId: "msg_1_1", toolCallId: "call_1", text: ":1}", offset: 4 },
+      { type: "LlmToken", messageId: "msg_1_1", part: 0, text: "Hi", offset: 0 },
+      { type: "LlmToolCallDelta", messageId: "msg_1_1", toolCallId: "call_1", text: ":1}", offset: 4 },
     ]);
   });
 
@@ -281,7 +281,7 @@ describe("what a model streams", () => {
     const { state } = world;
     stream?.({ type: "text", text: "late" });
     stream?.({ type: "reasoning", text: "late" });
-    expect(world.notices).toEqual([{ type: "llm-text", messageId: "msg_1_1", text: "early", offset: 0 }]);
+    expect(world.notices).toEqual([{ type: "LlmToken", messageId: "msg_1_1", text: "early", offset: 0 }]);
     expect(world.state).toBe(state);
   });
 });
@@ -388,7 +388,7 @@ describe("a caller that breaks its promises", () => {
     expect(counted.outputTokens > 7).toBe(estimated.includes("outputTokens"));
     expect(world.inputs.at(-1)).toMatchObject({ usage: { estimated: true } });
     expect(world.notices).toContainEqual({
-      type: "llm-warning",
+      type: "LlmWarning",
       text: expect.stringMatching(/^The provider did not report its usage\. About \d+ tokens/),
     });
   });

@@ -90,12 +90,12 @@ describe("the call of a tool", () => {
     const world = await working(made);
     const cancel = new AbortController();
     const running = world.perform("tool/call_1/1", cancel.signal);
-    const progressNotices = (): unknown => world.notices.filter(({ type }) => type === "tool-progress");
+    const progressNotices = (): unknown => world.notices.filter(({ type }) => type === "ToolCallProgress");
     await untilPasses(() => expect(progressNotices()).toHaveLength(1));
     cancel.abort();
     await running;
     late();
-    expect(progressNotices()).toEqual([{ type: "tool-progress", toolCallId: "call_1", text: "half" }]);
+    expect(progressNotices()).toEqual([{ type: "ToolCallProgress", toolCallId: "call_1", text: "half" }]);
   });
 
   it("fails for a tool that is not there, and names those that are (E10)", async () => {

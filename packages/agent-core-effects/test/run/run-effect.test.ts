@@ -129,7 +129,7 @@ describe("a state of the host's own", () => {
       const cancel = new AbortController();
       const running = world.perform("state/1/1/1", cancel.signal);
       await untilPasses(() => expect(reports).toHaveLength(1));
-      const progress = (): number => world.notices.filter(({ type }) => type === "tool-progress").length;
+      const progress = (): number => world.notices.filter(({ type }) => type === "ToolCallProgress").length;
       reports[0]?.();
       expect(progress()).toBe(1);
       if (end === "its time is up") world.clock.advance(10);

@@ -1,14 +1,15 @@
 import type { Clock } from "@moora/agent-core-effects";
+import { joinPieces, type AnswerDraft } from "@moora/agent-webui-protocol";
 import type { AgentEvent, Question } from "../agent-event.ts";
-import type { LiveText, SentEvent, ViewedSession } from "./live-texts.ts";
-import { SentEvents } from "./sent-events.ts";
+import type { LiveChunk, LiveText, ViewedSession } from "./live-texts.ts";
 import type { StreamedSession } from "./streamed-session.ts";
+import { ViewerChunks } from "./viewer-chunks.ts";
 
 /** How long a server counts as one with viewers after its last request, in milliseconds. */
 const interestMs = 60_000;
 /** The shortest time between two texts of one session, in milliseconds. What is streamed meanwhile is sent together. */
 const paceMs = 25;
-/** The longest piece of a message in one text. */
+/** The longest piece of a message, and about the most that one text has of it. */
 const maxPieceLength = 32_768;
 
 export interface PublisherOptions {
@@ -26,8 +27,8 @@ export class LivePublisher {
   readonly #feed = crypto.randomUUID();
   /** When the interest of each server ends, in milliseconds since 1970. */
   readonly #servers = new Map<string, number>();
-  readonly #events: SentEvents;
-  #pending: SentEvent[] = [];
+  readonly #chunks = new ViewerChunks(true);
+  #pending: LiveChunk[] = [];
   #seq = 0;
   #detach: (() => void) | undefined;
   #cancelPace: (() => void) | undefined;
@@ -35,7 +36,6 @@ export class LivePublisher {
   constructor(session: StreamedSession, options: PublisherOptions) {
     this.#session = session;
     this.#options = options;
-    this.#events = new SentEvents(session);
   }
 
   /** Adds a server with viewers, and sends it what they do not have. */
@@ -45,47 +45,19 @@ export class LivePublisher {
     const isNew = viewed.isNew || !this.#servers.has(server);
     this.#servers.set(server, this.#options.clock.now() + interestMs);
     if (this.#detach === undefined) this.#attach();
-    if (isNew) this.#sendReasoning(server);
-    const streaming = this.#session.streaming();
-    const has = streaming?.messageId === viewed.messageId ? viewed.length : 0;
-    const hasAll = (streaming?.text.length ?? 0) <= has;
+    const draft = this.#session.draft();
+    const hasAll =
+      !isNew && (draft?.length ?? 0) === (viewed.messageId === draft?.messageId ? viewed.length : 0);
     const questions = this.#session.questions().filter(({ path = [] }) => path.length > 0);
-    for (const question of questions) this.#events.ask(question);
-    if (hasAll && questions.length === 0 && !isNew && !viewed.isAsked) return;
-    this.#sendText(server, has, questions);
+    if (!hasAll || questions.length > 0 || viewed.isAsked)
+      this.#begin(server, hasAll ? undefined : draft, questions);
   }
 
-  /** Sends the text of the message from an offset on, in pieces, and the questions with the first one. */
-  #sendText(server: string, from: number, questions: readonly Question[]): void {
-    const streaming = this.#session.streaming();
-    const begin = (piece: string, offset: number): LiveText => ({
-      type: "begin",
-      ...this.#head(),
-      streaming: streaming === null ? null : { messageId: streaming.messageId, offset, text: piece },
-      ...(offset === from ? { questions } : {}),
-    });
-    let offset = from;
-    do {
-      const piece = streaming?.text.slice(offset, offset + maxPieceLength) ?? "";
-      this.#options.send(server, begin(piece, offset));
-      offset += maxPieceLength;
-    } while (offset < (streaming?.text.length ?? 0));
-  }
-
-  /** Sends the reasoning so far, before the text. A server that has it ignores it. */
-  #sendReasoning(server: string): void {
-    const reasoning = this.#session.reasoning();
-    if (reasoning === undefined) return;
-    const { messageId, parts } = reasoning;
-    let offset = 0;
-    for (const { part, text } of parts) {
-      for (let start = 0; start < text.length; start += maxPieceLength) {
-        const piece = text.slice(start, start + maxPieceLength);
-        const numbered = part === undefined ? {} : { part };
-        const event = { type: "LlmReasoning", messageId, ...numbered, text: piece, offset } as const;
-        this.#options.send(server, { type: "events", ...this.#head(), events: [{ event, offset }] });
-        offset += piece.length;
-      }
+  #begin(server: string, draft: AnswerDraft | undefined, questions: readonly Question[]): void {
+    let type: LiveText["type"] = "begin";
+    for (const chunks of batchesOf(this.#chunks.begin(draft, questions).flatMap(splitChunk))) {
+      this.#options.send(server, { type, ...this.#head(), chunks });
+      type = "events";
     }
   }
 
@@ -100,13 +72,11 @@ export class LivePublisher {
     this.#cancelPace?.();
     this.#cancelPace = undefined;
     this.#servers.clear();
-    this.#events.clear();
     this.#pending = [];
   }
 
   #attach(): void {
     this.#seq = this.#session.seq();
-    this.#events.begin();
     const stops = [
       this.#session.onRecord((seq) => {
         this.#flush();
@@ -120,11 +90,11 @@ export class LivePublisher {
   }
 
   #event(event: AgentEvent<unknown>): void {
-    const sent = this.#events.sentOf(event);
-    if (sent === undefined) return;
+    const chunk = this.#chunks.chunkOf(event);
+    if (chunk === undefined) return;
     const last = this.#pending.at(-1);
-    const joined = last === undefined ? undefined : joinedText(last, sent);
-    if (joined === undefined) this.#pending.push(sent);
+    const joined = last && joinPieces(last, chunk);
+    if (joined === undefined) this.#pending.push(chunk);
     else this.#pending[this.#pending.length - 1] = joined;
     if (this.#cancelPace === undefined) this.#flushInPace();
   }
@@ -144,11 +114,11 @@ export class LivePublisher {
 
   #flush(): void {
     if (this.#pending.length === 0) return;
-    const events = this.#pending;
+    const chunks = this.#pending;
     this.#pending = [];
     const now = this.#options.clock.now();
     for (const [server, until] of this.#servers) {
-      if (until > now) this.#options.send(server, { type: "events", ...this.#head(), events });
+      if (until > now) this.#options.send(server, { type: "events", ...this.#head(), chunks });
       else this.leave(server);
     }
   }
@@ -158,13 +128,32 @@ export class LivePublisher {
   }
 }
 
-/** Two pieces of one text as one; undefined for others. */
-function joinedText(one: SentEvent, other: SentEvent): SentEvent | undefined {
-  const isOneText =
-    one.event.type === "LlmToken" &&
-    other.event.type === "LlmToken" &&
-    one.event.messageId === other.event.messageId &&
-    one.event.part === other.event.part;
-  if (!isOneText) return undefined;
-  return { ...one, event: { ...one.event, text: one.event.text + other.event.text } };
+/** A chunk whose text is not too long for one text of the channel. */
+function splitChunk(chunk: LiveChunk): readonly LiveChunk[] {
+  if (!("offset" in chunk) || chunk.text.length <= maxPieceLength) return [chunk];
+  const count = Math.ceil(chunk.text.length / maxPieceLength);
+  return Array.from({ length: count }, (_, index) => {
+    const start = index * maxPieceLength;
+    return {
+      ...chunk,
+      text: chunk.text.slice(start, start + maxPieceLength),
+      offset: chunk.offset + start,
+    };
+  });
+}
+
+/** Chunks in lists that are not too long for one text of the channel; at least one list. */
+function batchesOf(chunks: readonly LiveChunk[]): readonly (readonly LiveChunk[])[] {
+  const batches: LiveChunk[][] = [[]];
+  let length = 0;
+  for (const chunk of chunks) {
+    const added = "text" in chunk ? chunk.text.length : 0;
+    if (length > 0 && length + added > maxPieceLength) {
+      batches.push([]);
+      length = 0;
+    }
+    batches.at(-1)?.push(chunk);
+    length += added;
+  }
+  return batches;
 }

@@ -1,4 +1,3 @@
-import type { Progress } from "@moora/agent-core-effects";
 import {
   inputsIn,
   type AgentChange,
@@ -116,24 +115,4 @@ function llmRetry(
   const messageId = answerMessageId(reActContext, { ...control, attempt: control.attempt - 1 });
   const { kind: reason, message } = failure;
   return { type: "LlmRetryScheduled", messageId, due: control.retryAt, reason, message };
-}
-
-/** The event for the progress of a running effect. */
-export function noticeToEvent(notice: Progress): AgentEvent<never> {
-  switch (notice.type) {
-    case "llm-text":
-      return { ...notice, type: "LlmToken" };
-    case "llm-reasoning":
-      return { ...notice, type: "LlmReasoning" };
-    case "llm-tool-call":
-      return { ...notice, type: "LlmToolCall" };
-    case "llm-tool-call-delta":
-      return { ...notice, type: "LlmToolCallDelta" };
-    case "llm-part-ended":
-      return { ...notice, type: "LlmPartEnded" };
-    case "llm-warning":
-      return { type: "LlmWarning", text: notice.text };
-    case "tool-progress":
-      return { type: "ToolCallProgress", toolCallId: notice.toolCallId, text: notice.text };
-  }
 }

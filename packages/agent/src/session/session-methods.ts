@@ -22,6 +22,7 @@ import {
 } from "./session-arguments.ts";
 import type { SessionOutput } from "./session-output.ts";
 import { InputRefused, type Receipt, type Session } from "./session.ts";
+import type { StreamingOverlay } from "./streaming.ts";
 import type { SubAgents } from "./sub-agents.ts";
 
 /** The parts of a session that its methods use. */
@@ -81,8 +82,7 @@ export function sessionMethods<Answer>(
     cancel,
     ...pauseMethods(parts),
     questions: () => [...questionsAt(machine.current()), ...subAgents.questions()],
-    current: () => overlay.viewOf(frozenState(machine.current())),
-    seq: machine.seq,
+    ...viewMethods(overlay, machine),
     subscribe: (listener) => output.changes.add(checkedListener(listener)),
     onEvent: (listener) => questions.listen(output.events, checkedListener(listener)),
     onInput: (listener) => output.inputs.add(ofFrozenStates(checkedListener(listener))),
@@ -97,6 +97,16 @@ export function sessionMethods<Answer>(
   };
   return { session, ask: messages.ask };
 }
+
+/** What a session shows now. */
+const viewMethods = (
+  overlay: StreamingOverlay,
+  { current, seq }: Pick<AgentMachine, "current" | "seq">,
+): Pick<Session, "current" | "draft" | "seq"> => ({
+  current: () => overlay.viewOf(frozenState(current())),
+  draft: () => overlay.draftAt(current()),
+  seq,
+});
 
 const ofFrozenStates =
   (listener: Parameters<Session["onInput"]>[0]): typeof listener =>

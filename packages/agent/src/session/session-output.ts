@@ -7,12 +7,12 @@ import { keepAlive } from "../keep-alive.ts";
 import { Logger } from "../logger.ts";
 import { Listeners } from "../listeners.ts";
 import type { SessionBase } from "./create-session.ts";
-import { noticeToEvent, transitionToEvents } from "./events.ts";
+import { transitionToEvents } from "./events.ts";
 import { logApplied } from "./log-inputs.ts";
 import type { MachineHooks } from "./machine.ts";
 import { openQuestions, type OpenQuestions, type QuestionsHost } from "./open-questions.ts";
 import { RunTracker } from "./run-tracker.ts";
-import { streamingOverlay, type StreamingOverlay } from "./streaming.ts";
+import { StreamingOverlay } from "./streaming.ts";
 
 /** The open questions of a session, and the function that answers them. */
 export interface Reviews {
@@ -32,7 +32,7 @@ export class SessionOutput<Answer> {
   readonly events: Listeners<[AgentEvent<Answer>]>;
   readonly changes: Listeners<[]>;
   readonly inputs: Listeners<[AgentInput, AgentState, number]>;
-  readonly overlay: StreamingOverlay = streamingOverlay();
+  readonly overlay: StreamingOverlay = new StreamingOverlay();
   readonly runs: RunTracker<Answer>;
   readonly questions: OpenQuestions<Answer>;
   /** Whether effects run here. If so, the effect of a question emits the question. */
@@ -70,16 +70,24 @@ export class SessionOutput<Answer> {
 
   /** Reports the progress of an effect. */
   progress(notice: Progress): void {
-    if (notice.type === "llm-text") {
-      this.overlay.add(notice);
-      this.changes.emit();
-    }
-    if (this.runs.isObserved) this.runs.emit(noticeToEvent(notice));
+    this.#report(notice, this.overlay.add(notice));
+  }
+
+  /** Reports progress that another process has sent, as far as it is new and follows what is known. */
+  received(notice: Progress): void {
+    const added = this.overlay.add(notice);
+    if (added !== undefined) this.#report(added, added);
+  }
+
+  #report(notice: Progress, added: Progress | undefined): void {
+    if (added?.type === "LlmToken") this.changes.emit();
+    if (this.runs.isObserved) this.runs.emit(notice);
   }
 
   /** Reports an input that has become part of the session. */
   readonly published: MachineHooks["published"] = (stored, step, seq) => {
     const { input } = stored;
+    this.overlay.follow(step.state);
     this.#onPublished?.(stored, step, seq);
     this.inputs.emit(input, step.state, seq);
     if (this.logger.isRead) logApplied(this.logger, input, step.state);

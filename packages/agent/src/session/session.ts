@@ -7,6 +7,7 @@ import type {
   Immutable,
   Trace,
 } from "@moora/agent-core-state-machine";
+import type { AnswerDraft } from "@moora/agent-webui-protocol";
 import type { AgentEvent, Question } from "../agent-event.ts";
 import type { AgentRun } from "../agent-run.ts";
 import type { ErrorListener } from "../error-reports.ts";
@@ -140,6 +141,11 @@ export interface Session<
   questions(): readonly Asked[];
   /** The current state, with the text that is being streamed. The same object until something changes. */
   current(): SessionView<Data>;
+  /**
+   * What the model has written so far of its answer, with reasoning and calls: the pieces of the events of this answer, folded.
+   * Undefined while it writes none. The same object grows until the answer ends. Without a listener of events it has text only.
+   */
+  draft(): AnswerDraft | undefined;
   /**
    * The number of inputs that `current()` contains; in a log, the sequence number of the last one. Read both without an
    * `await` between them, and receive every later input exactly once with `onInput`, or with `follow(seq, ...)` of a

@@ -1,42 +1,49 @@
-import type { Progress } from "@moora/agent-core-effects";
+import { answerMessageId, messageOf, withFields } from "@moora/agent-core-state-machine/internal";
 import type { AgentState } from "@moora/agent-core-state-machine";
-import { messageOf, withFields } from "@moora/agent-core-state-machine/internal";
+import { Draft, type AnswerDraft, type Progress } from "@moora/agent-webui-protocol";
 import type { SessionView } from "./session.ts";
 
-/** The text of the message that is being streamed, which the state does not contain yet. */
-export interface StreamingOverlay {
-  add(chunk: Extract<Progress, { type: "llm-text" }>): void;
+/** What the model is writing, which the state does not contain yet. */
+export class StreamingOverlay {
+  readonly #draft = new Draft();
+  #view: { readonly of: AgentState; readonly view: SessionView } | undefined;
+
+  /** Returns what is new of a progress: a piece once, and none after a gap. */
+  add(progress: Progress): Progress | undefined {
+    if (!("messageId" in progress)) return progress;
+    const added = this.#draft.add(progress);
+    if (added?.type === "LlmToken") this.#view = undefined;
+    return added;
+  }
+
+  /** What the model has written of the answer that it writes at this state. */
+  draftAt({ reActContext }: Pick<AgentState, "reActContext">): AnswerDraft | undefined {
+    const { control } = reActContext;
+    const isOwn =
+      control.type === "Planning" && answerMessageId(reActContext, control) === this.#draft.messageId;
+    return isOwn ? this.#draft : undefined;
+  }
+
+  /** Drops what the model does not write any more at this state. */
+  follow(state: AgentState): void {
+    if (this.#draft.messageId !== "" && this.draftAt(state) === undefined) this.#draft.clear();
+  }
+
   /** The text so far of the streaming message of this state; "" if it has none. */
-  partialAt(state: AgentState): string;
-  viewOf(state: AgentState): SessionView;
-}
+  partialAt(state: AgentState): string {
+    return this.#streamingAt(state)?.text ?? "";
+  }
 
-export function streamingOverlay(): StreamingOverlay {
-  let streaming: SessionView["streaming"] = null;
-  let view: SessionView | undefined;
-  let viewed: AgentState | undefined;
+  viewOf(state: AgentState): SessionView {
+    if (this.#view?.of !== state)
+      this.#view = { of: state, view: withFields(state, { streaming: this.#streamingAt(state) }) };
+    return this.#view.view;
+  }
 
-  const openAt = (state: AgentState): SessionView["streaming"] => {
-    if (streaming === null) return null;
+  #streamingAt(state: AgentState): SessionView["streaming"] {
+    const { messageId, text } = this.#draft;
     const { control } = state.reActContext;
-    if (control.type !== "Planning" || control.messageId !== streaming.messageId) return null;
-    const message = messageOf(state, streaming.messageId);
-    return message?.streaming === true ? streaming : null;
-  };
-
-  return {
-    add({ messageId, text, offset }) {
-      const before = streaming?.messageId === messageId && offset > 0 ? streaming.text : "";
-      streaming = { messageId, text: before + text };
-      view = undefined;
-    },
-    partialAt: (state) => openAt(state)?.text ?? "",
-    viewOf(state) {
-      if (view === undefined || viewed !== state) {
-        view = withFields(state, { streaming: openAt(state) });
-        viewed = state;
-      }
-      return view;
-    },
-  };
+    if (text === "" || control.type !== "Planning" || control.messageId !== messageId) return null;
+    return messageOf(state, messageId)?.streaming === true ? { messageId, text } : null;
+  }
 }

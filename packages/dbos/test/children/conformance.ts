@@ -35,7 +35,7 @@ const host = dbosHost(conformanceAgent(remoteWorld(orders.world), orders.release
   takeOver: new pg.Pool({ connectionString: url }),
   takeOverPollMs: 100,
   onProgress(id, progress) {
-    if (progress.type === "llm-text") console.log(`text ${id} ${JSON.stringify(progress.text)}`);
+    if (progress.type === "LlmToken") console.log(`text ${id} ${JSON.stringify(progress.text)}`);
   },
 });
 await serveCommands(host, orders);

@@ -11,7 +11,7 @@ const services = restateServices(agent, {
   ingressUrl,
   ...(cacheBytes === "" ? {} : { cacheBytes: Number(cacheBytes) }),
   onProgress(sessionId, progress) {
-    if (progress.type === "llm-text") process.send?.({ sessionId, text: progress.text });
+    if (progress.type === "LlmToken") process.send?.({ sessionId, text: progress.text });
   },
   onLog: (entry) => process.send?.({ entry }),
 });

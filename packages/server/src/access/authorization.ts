@@ -73,3 +73,22 @@ export async function accessOf({ authorize }: ServerContext, request: Request): 
       await (session.user === user ? may(action, session) : mayForeign(action, session)),
   };
 }
+
+/** The word for each right in the `forbidden` error. */
+const verbs: Partial<Readonly<Record<SessionAction, string>>> = { post: "post to" };
+
+/** Throws `forbidden`, which names the right that a user does not have. */
+export async function requireRight(
+  access: Access,
+  action: SessionAction,
+  ref: SessionRef,
+  thing: "session" | "chat" = "session",
+): Promise<void> {
+  if (!(await access.may(action, ref))) throw forbidden(action, thing);
+}
+
+const forbidden = (action: SessionAction, thing: "session" | "chat"): HttpProblem =>
+  new HttpProblem(
+    "forbidden",
+    `You may not ${verbs[action] ?? action} ${action === "create" && thing === "session" ? "a" : "this"} ${thing}.`,
+  );

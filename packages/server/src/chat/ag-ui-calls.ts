@@ -1,6 +1,5 @@
 import { failureText, type AgentState } from "@moora/agent";
 import type { AgUiClient } from "./ag-ui-client.ts";
-import { AgUiDrafts } from "./ag-ui-drafts.ts";
 import { contentWithFiles } from "./ag-ui-files.ts";
 import type { AgUiEvent } from "./ag-ui-event.ts";
 import { callsMessageId, resultMessageId } from "./ag-ui-ids.ts";
@@ -24,7 +23,8 @@ interface CallsOptions {
 /** Translates calls and their results to events of AG-UI. A question of a sub-agent is an interrupt, and not a call. */
 export class AgUiCalls {
   readonly #options: CallsOptions;
-  readonly #drafts = new AgUiDrafts();
+  /** The calls that the client sees while the model writes them: their names, and their arguments so far. */
+  readonly #drafts = new Map<string, { readonly name: string; readonly text: string }>();
   /** The message that the calls of the step belong to. */
   #parentId: string | undefined;
   /** How many files of the last result follow. The result contains them. */
@@ -46,7 +46,9 @@ export class AgUiCalls {
 
   /** The events that end the calls which the model has not completed. */
   endDrafts(): readonly AgUiEvent[] {
-    return this.#drafts.endAll();
+    const ids = [...this.#drafts.keys()];
+    this.#drafts.clear();
+    return ids.map((toolCallId) => ({ type: "TOOL_CALL_END", toolCallId }));
   }
 
   /** Whether the next file is one of the last result, which contains it. */
@@ -59,10 +61,10 @@ export class AgUiCalls {
   eventsOf(chunk: CallChunk): readonly AgUiEvent[] {
     switch (chunk.type) {
       case "tool-input-start":
-        this.#drafts.start(chunk.toolCallId, chunk.toolName);
+        this.#drafts.set(chunk.toolCallId, { name: chunk.toolName, text: "" });
         return [this.#start(chunk)];
       case "tool-input-delta":
-        this.#drafts.grow(chunk.toolCallId, chunk.inputTextDelta);
+        this.#grow(chunk.toolCallId, chunk.inputTextDelta);
         return this.#arguments(chunk.toolCallId, chunk.inputTextDelta);
       case "tool-input-available":
         return this.#call(chunk);
@@ -81,6 +83,11 @@ export class AgUiCalls {
     return { type: "TOOL_CALL_START", toolCallId, toolCallName, parentMessageId: this.#parentId };
   }
 
+  #grow(toolCallId: string, delta: string): void {
+    const draft = this.#drafts.get(toolCallId);
+    if (draft !== undefined) this.#drafts.set(toolCallId, { ...draft, text: draft.text + delta });
+  }
+
   #arguments(toolCallId: string, delta: string): readonly AgUiEvent[] {
     const added = this.#options.client.newOf(toolCallId, delta);
     return added === "" ? [] : [{ type: "TOOL_CALL_ARGS", toolCallId, delta: added }];
@@ -91,12 +98,13 @@ export class AgUiCalls {
     const { toolCallId, input } = chunk;
     const call = this.#recordOf(toolCallId);
     if (call === undefined) return [];
-    const drafted = this.#drafts.complete(toolCallId, call);
+    const draft = this.#drafts.get(toolCallId);
+    this.#drafts.delete(toolCallId);
     const end = { type: "TOOL_CALL_END", toolCallId };
-    if (drafted === undefined)
-      return [this.#start(chunk), ...this.#arguments(toolCallId, textOf(input)), end];
-    if (drafted.differs) return [end, this.#options.snapshot()];
-    return [...this.#arguments(toolCallId, drafted.rest), end];
+    if (draft === undefined) return [this.#start(chunk), ...this.#arguments(toolCallId, textOf(input)), end];
+    const { name, text } = draft;
+    if (name !== call.name || !call.parameters.startsWith(text)) return [end, this.#options.snapshot()];
+    return [...this.#arguments(toolCallId, call.parameters.slice(text.length)), end];
   }
 
   /** A result with its files; none that the client has. */

@@ -1,7 +1,7 @@
 import { isSameJson } from "@moora/agent/internal";
 import * as z from "zod/mini";
-import type { AnswerDraft } from "../live/answer-draft.ts";
-import { draftContents, messageContents, type AgUiContents, type AgUiMessage } from "./ag-ui-contents.ts";
+import type { AnswerDraft } from "@moora/agent-webui-protocol";
+import { draftContents, writtenIn, type AgUiMessage } from "./ag-ui-contents.ts";
 import { callsMessageId } from "./ag-ui-ids.ts";
 import { placeOf } from "./cut-answer.ts";
 import { reasoningId } from "./reasoning-id.ts";
@@ -78,46 +78,23 @@ export class AgUiClient {
    * the messages of the log, `draft` is what the model has written of the turn `turnId`.
    */
   isOutdated(logged: readonly AgUiMessage[], draft: AnswerDraft | undefined, turnId: string): boolean {
-    const log = messageContents(logged);
+    const log = new Map(writtenIn(logged).map(({ id, text }) => [id, text]));
     const drafted = draftContents(draft, turnId);
-    return this.#messages.some(
-      (message) =>
-        this.#isTextOutdated(message, { log, drafted, turnId }) || areCallsOutdated(message, log, drafted),
-    );
-  }
-
-  #isTextOutdated(
-    { id, role, content }: AgUiMessage,
-    { log, drafted, turnId }: { log: AgUiContents; drafted: AgUiContents; turnId: string },
-  ): boolean {
-    if (role !== "assistant" && role !== "reasoning") return false;
-    const text = typeof content === "string" ? content : "";
-    const draft = drafted.texts.get(id);
-    if (draft !== undefined) return !draft.startsWith(text);
-    const logged = log.texts.get(id);
-    if (logged !== undefined) return text !== logged && logged.startsWith(text);
-    return role === "reasoning" ? this.reasoningsOf(turnId).includes(id) : isOfServer(id);
+    return writtenIn(this.#messages).some(({ kind, id, messageId, text }) => {
+      const written = drafted.get(id);
+      if (written !== undefined) return !written.startsWith(text);
+      const recorded = log.get(id);
+      if (recorded === undefined)
+        return kind === "reasoning" ? this.reasoningsOf(turnId).includes(id) : isOfServer(messageId);
+      // A client may have arguments in another form.
+      const differs =
+        kind === "call" ? !isSameJson(valueOf(text), valueOf(recorded)) : recorded.startsWith(text);
+      return text !== recorded && differs;
+    });
   }
 
   #read(): void {
-    const { texts, calls } = messageContents(this.#messages);
-    for (const [id, text] of [...texts, ...calls]) this.#known.set(id, text);
+    for (const { id, text } of writtenIn(this.#messages)) this.#known.set(id, text);
     for (const { id, role } of this.#messages) if (role === "reasoning") this.#reasonings.add(id);
   }
-}
-
-/** Whether a message has a call that was taken back, from whose arguments the client was cut off, or whose arguments were changed. */
-function areCallsOutdated(
-  { id: messageId, toolCalls = [] }: AgUiMessage,
-  log: AgUiContents,
-  drafted: AgUiContents,
-): boolean {
-  return toolCalls.some(({ id, function: { arguments: text } }) => {
-    const draft = drafted.calls.get(id);
-    if (draft !== undefined) return !draft.startsWith(text);
-    const logged = log.calls.get(id);
-    // A client may have the arguments in another form.
-    if (logged !== undefined) return text !== logged && !isSameJson(valueOf(text), valueOf(logged));
-    return isOfServer(messageId);
-  });
 }

@@ -1,4 +1,4 @@
-import type { AnswerDraft } from "../live/answer-draft.ts";
+import type { AnswerDraft } from "@moora/agent-webui-protocol";
 import { callsMessageId } from "./ag-ui-ids.ts";
 import { reasoningId } from "./reasoning-id.ts";
 
@@ -12,36 +12,47 @@ export interface AgUiMessage {
     | undefined;
 }
 
-/** What the model has written in messages of AG-UI. */
-export interface AgUiContents {
-  /** The texts and the reasoning, by the id of the message. */
-  readonly texts: ReadonlyMap<string, string>;
-  /** The arguments, by the id of the call. */
-  readonly calls: ReadonlyMap<string, string>;
+/** What the model has written in a message: its text, its reasoning, or the arguments of a call. */
+export interface WrittenPart {
+  readonly kind: "text" | "reasoning" | "call";
+  /** That of the message, or of the call. */
+  readonly id: string;
+  readonly messageId: string;
+  readonly text: string;
 }
 
-export function messageContents(messages: readonly AgUiMessage[]): AgUiContents {
-  const written = messages.filter(({ role }) => role === "assistant" || role === "reasoning");
-  const calls = written.flatMap(({ toolCalls = [] }) => toolCalls);
-  return {
-    texts: new Map(written.map(({ id, content }) => [id, typeof content === "string" ? content : ""])),
-    calls: new Map(calls.map(({ id, function: called }) => [id, called.arguments])),
-  };
-}
+export const writtenIn = (messages: readonly AgUiMessage[]): readonly WrittenPart[] =>
+  messages
+    .filter(({ role }) => role === "assistant" || role === "reasoning")
+    .flatMap(({ id: messageId, role, content, toolCalls = [] }): readonly WrittenPart[] => [
+      {
+        kind: role === "reasoning" ? role : "text",
+        id: messageId,
+        messageId,
+        text: typeof content === "string" ? content : "",
+      },
+      ...toolCalls.map(({ id, function: { arguments: text } }) => ({
+        kind: "call" as const,
+        id,
+        messageId,
+        text,
+      })),
+    ]);
 
-/** What a client is sent of a draft of the turn `turnId`. */
-export function draftContents(draft: AnswerDraft | undefined, turnId: string): AgUiContents {
-  const texts = new Map<string, string>();
-  const calls = new Map<string, string>();
+/** What a client is sent of a draft of the turn `turnId`, by the ids of its parts. */
+export function draftContents(draft: AnswerDraft | undefined, turnId: string): ReadonlyMap<string, string> {
+  const contents = new Map<string, string>();
   let reasonings = 0;
+  let hasCalls = false;
   for (const part of draft?.parts ?? []) {
     const text = part.pieces.join("");
     if (part.kind === "call") {
-      if (calls.size === 0) texts.set(callsMessageId(part.toolCallId), "");
-      calls.set(part.toolCallId, text);
+      if (!hasCalls) contents.set(callsMessageId(part.toolCallId), "");
+      hasCalls = true;
+      contents.set(part.toolCallId, text);
     } else if (part.kind === "text" && draft !== undefined)
-      texts.set(draft.messageId, (texts.get(draft.messageId) ?? "") + text);
-    else texts.set(reasoningId(turnId, (reasonings += 1)), text);
+      contents.set(draft.messageId, (contents.get(draft.messageId) ?? "") + text);
+    else contents.set(reasoningId(turnId, (reasonings += 1)), text);
   }
-  return { texts, calls };
+  return contents;
 }

@@ -11,59 +11,46 @@ type PassageChunk = Extract<
 /** Translates texts and reasoning to events of AG-UI: one of them is open at a time. */
 export class AgUiPassages {
   readonly #client: AgUiClient;
-  #open: { readonly kind: "text" | "reasoning"; readonly id: string } | undefined;
+  /** The chunk that ends what is open. */
+  #end: PassageChunk | undefined;
 
   constructor(client: AgUiClient) {
     this.#client = client;
   }
 
-  eventsOf(chunk: PassageChunk): readonly AgUiEvent[] {
-    switch (chunk.type) {
-      case "text-start":
-        return this.#startText(chunk.id);
-      case "reasoning-start":
-        return this.#startReasoning(chunk.id);
-      case "text-delta":
-        return this.#content("TEXT_MESSAGE_CONTENT", chunk);
-      case "reasoning-delta":
-        return this.#content("REASONING_MESSAGE_CONTENT", chunk);
-      case "text-end":
-      case "reasoning-end":
-        return this.close();
-    }
-  }
-
   /** The events that end what is open. */
   close(): readonly AgUiEvent[] {
-    if (this.#open === undefined) return [];
-    const { kind, id: messageId } = this.#open;
-    this.#open = undefined;
-    if (kind === "text") return [{ type: "TEXT_MESSAGE_END", messageId }];
-    return [
-      { type: "REASONING_MESSAGE_END", messageId },
-      { type: "REASONING_END", messageId },
-    ];
+    return this.#end === undefined ? [] : this.eventsOf(this.#end);
   }
 
-  #startText(messageId: string): readonly AgUiEvent[] {
-    this.#open = { kind: "text", id: messageId };
-    return [{ type: "TEXT_MESSAGE_START", messageId, role: "assistant" }];
-  }
-
-  #startReasoning(messageId: string): readonly AgUiEvent[] {
-    this.#open = { kind: "reasoning", id: messageId };
-    this.#client.addReasoning(messageId);
-    return [
-      { type: "REASONING_START", messageId },
-      { type: "REASONING_MESSAGE_START", messageId, role: "reasoning" },
-    ];
-  }
-
-  #content(
-    type: string,
-    { id, delta }: { readonly id: string; readonly delta: string },
-  ): readonly AgUiEvent[] {
-    const added = this.#client.newOf(id, delta);
-    return added === "" ? [] : [{ type, messageId: id, delta: added }];
+  eventsOf(chunk: PassageChunk): readonly AgUiEvent[] {
+    const { id: messageId } = chunk;
+    switch (chunk.type) {
+      case "text-start":
+        this.#end = { type: "text-end", id: messageId };
+        return [{ type: "TEXT_MESSAGE_START", messageId, role: "assistant" }];
+      case "reasoning-start":
+        this.#end = { type: "reasoning-end", id: messageId };
+        this.#client.addReasoning(messageId);
+        return [
+          { type: "REASONING_START", messageId },
+          { type: "REASONING_MESSAGE_START", messageId, role: "reasoning" },
+        ];
+      case "text-delta":
+      case "reasoning-delta": {
+        const delta = this.#client.newOf(messageId, chunk.delta);
+        const kind = chunk.type === "text-delta" ? "TEXT" : "REASONING";
+        return delta === "" ? [] : [{ type: `${kind}_MESSAGE_CONTENT`, messageId, delta }];
+      }
+      case "text-end":
+        this.#end = undefined;
+        return [{ type: "TEXT_MESSAGE_END", messageId }];
+      case "reasoning-end":
+        this.#end = undefined;
+        return [
+          { type: "REASONING_MESSAGE_END", messageId },
+          { type: "REASONING_END", messageId },
+        ];
+    }
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "@moora/agent";
 import { PacedStream, type TextSource } from "../events/paced-stream.ts";
-import { WaitingTexts } from "./waiting-texts.ts";
+import { Waiting } from "../events/waiting.ts";
 
 /** What a reader is sent, and how its writer continues when it was behind or is cut off. */
 interface OutputWriter {
@@ -36,9 +36,9 @@ interface OutputOptions {
  * The events of a chat as a stream that its reader takes at its own pace. What waits is limited: a reader that takes too little is
  * behind, and gets the difference between what it has taken and the state when it reads on.
  */
-export class ChatOutput {
+export class ChatOutput implements TextSource {
   readonly #writer: OutputWriter;
-  readonly #texts: WaitingTexts;
+  readonly #texts: Waiting<{ readonly text: string }>;
   readonly #paced: PacedStream;
   readonly #endText: string;
   #isBehind = false;
@@ -48,9 +48,9 @@ export class ChatOutput {
   constructor(writer: OutputWriter, { clock, limits, drop, endText }: OutputOptions) {
     this.#writer = writer;
     this.#endText = endText;
-    this.#texts = new WaitingTexts(limits.maxBufferedBytes);
+    this.#texts = new Waiting(limits.maxBufferedBytes);
     const { keepAliveMs, streamStallMs: stallMs } = limits;
-    this.#paced = new PacedStream(this.#source(), { clock, keepAliveMs, stallMs, head: ": chat\n\n", drop });
+    this.#paced = new PacedStream(this, { clock, keepAliveMs, stallMs, head: ": chat\n\n", drop });
   }
 
   get stream(): PacedStream["stream"] {
@@ -63,7 +63,7 @@ export class ChatOutput {
   }
 
   send(events: readonly object[]): void {
-    for (const event of events) this.#texts.add(`data: ${JSON.stringify(event)}\n\n`);
+    for (const event of events) this.#texts.add({ text: `data: ${JSON.stringify(event)}\n\n` });
     if (!this.#isTaking) this.#paced.available();
     if (!this.#texts.isFull || this.#isBehind || this.#writer.isComplete()) return;
     this.#isBehind = true;
@@ -92,21 +92,16 @@ export class ChatOutput {
     this.#paced.end();
   }
 
-  #source(): TextSource {
-    const isWaiting = (): boolean => this.#isWaiting;
-    const { isOver } = this.#writer;
-    return {
-      next: async () => this.#next(),
-      nextNow: () => this.#next(),
-      close: () => this.#close(),
-      cutText: () => this.#cutText(),
-      get isAvailable() {
-        return isWaiting() || isOver();
-      },
-      get isEnded() {
-        return !isWaiting() && isOver();
-      },
-    };
+  get isAvailable(): boolean {
+    return this.#isWaiting || this.#writer.isOver();
+  }
+
+  get isEnded(): boolean {
+    return !this.#isWaiting && this.#writer.isOver();
+  }
+
+  async next(): Promise<string | undefined> {
+    return this.nextNow();
   }
 
   /** Whether the reader has not taken everything that was written, or left out. */
@@ -114,9 +109,9 @@ export class ChatOutput {
     return !this.#texts.isEmpty || this.#isBehind;
   }
 
-  #next(): string | undefined {
+  nextNow(): string | undefined {
     if (this.#texts.isEmpty && this.#isBehind) this.catchUp(this.#writer.catchUp);
-    const text = this.#texts.take();
+    const text = this.#texts.take()?.text;
     if (text === undefined) return undefined;
     const isLast = this.#texts.isEmpty && this.#writer.isComplete();
     if (isLast) this.#writer.onTaken();
@@ -124,15 +119,16 @@ export class ChatOutput {
   }
 
   /** What waits, and an error: a stream without its end would look complete. Undefined if the reader has everything, or nothing was written. */
-  #cutText(): string | undefined {
+  cutText(): string | undefined {
     if (this.#writer.isComplete() && !this.#isWaiting) return undefined;
     let isBegun = false;
     this.#texts.uncounted(() => (isBegun = this.#writer.cut()));
-    return isBegun ? this.#texts.takeAll() + this.#endText : undefined;
+    const texts = this.#texts.clear().map(({ text }) => text);
+    return isBegun ? texts.join("") + this.#endText : undefined;
   }
 
-  #close(): void {
-    this.#texts.takeAll();
+  close(): void {
+    this.#texts.clear();
     this.#writer.onClose();
   }
 }

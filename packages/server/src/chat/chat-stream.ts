@@ -22,8 +22,7 @@ export class ChatStream {
   readonly #format: ChatFormat;
   readonly #translator: ChatTranslator;
   readonly #output: ChatOutput;
-  readonly #stops: readonly (() => void)[];
-  #detach: () => void = () => undefined;
+  readonly #stopListening: () => void;
   #writer: LoopWriter | undefined;
   #messageId: string | undefined;
   #isHeld = false;
@@ -36,8 +35,12 @@ export class ChatStream {
     this.#live = live;
     this.#hold = hold;
     this.#output = this.#newOutput(context);
-    this.#stops = [live.onReplaced(() => this.#replaced()), live.onEnded(() => this.end())];
-    this.#attach();
+    this.#stopListening = live.listen({
+      onInput: (input, state) => this.#input(input, state),
+      onEvent: (event) => this.#event(event, live.session.current()),
+      onReplaced: () => this.#replaced(),
+      onEnded: () => this.end(),
+    });
     hold.endsBy(() => this.end());
   }
 
@@ -137,20 +140,6 @@ export class ChatStream {
     this.#output.end();
   }
 
-  #attach(): void {
-    this.#detach();
-    const { session, stream } = this.#live;
-    const onEvent = (event: AgentEvent<unknown>): void => this.#event(event, session.current());
-    const stops = [
-      session.onInput((input, state) => this.#input(input, state)),
-      session.onEvent(onEvent),
-      stream.onEvent(onEvent),
-    ];
-    this.#detach = () => {
-      for (const stop of stops) stop();
-    };
-  }
-
   #event(event: AgentEvent<unknown>, state: AgentState): void {
     if (this.#output.isBehind) return;
     this.#writer?.event(event, state, this.#live.stream);
@@ -188,7 +177,6 @@ export class ChatStream {
 
   /** Another process may have recorded inputs that this one has not seen one by one. */
   #replaced(): void {
-    this.#attach();
     const view = this.#live.session.current();
     if (this.#writer === undefined && view.messages.some(({ id }) => id === this.#messageId))
       this.#newWriter(view.reActContext.loop);
@@ -243,8 +231,7 @@ export class ChatStream {
   }
 
   #close(): void {
-    for (const stop of this.#stops) stop();
-    this.#detach();
+    this.#stopListening();
     this.#hold.release();
   }
 }

@@ -1,4 +1,4 @@
-import type { AnswerDraft, DraftPart } from "../live/answer-draft.ts";
+import type { AnswerDraft, DraftPart } from "@moora/agent-webui-protocol";
 import { callsOf, partsOfTurn, type Turn } from "./loop-turns.ts";
 import type { MessagePart, PartWriter } from "./part-writer.ts";
 import { reasoningId } from "./reasoning-id.ts";

@@ -3,7 +3,7 @@ import type { AgentEvent, AgentState, Question } from "@moora/agent";
 import type { LiveLink } from "../live/live-link.ts";
 import { CallWriter } from "./call-writer.ts";
 import { cutAnswerOf } from "./cut-answer.ts";
-import type { AnswerDraft } from "../live/answer-draft.ts";
+import type { AnswerDraft } from "@moora/agent-webui-protocol";
 import { DraftWriter } from "./draft-writer.ts";
 import { endOf } from "./loop-end.ts";
 import { callsOf, keyOf, turnIdOf, turnsOf, type Turn } from "./loop-turns.ts";

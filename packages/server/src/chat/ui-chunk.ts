@@ -13,6 +13,15 @@ export interface QuestionFields {
   readonly answerSchema?: string;
 }
 
+/** A call with its input. */
+interface ShownCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  /** Whether no type of a page can know the tool: it is that of a sub-agent. Formats may set it for all tools. */
+  readonly dynamic?: true;
+}
+
 /** A chunk of a UI message stream of the AI SDK, as far as this server sends them. */
 export type UiChunk =
   | { readonly type: "start"; readonly messageId: string }
@@ -26,33 +35,15 @@ export type UiChunk =
       readonly dynamic?: true;
     }
   | { readonly type: "tool-input-delta"; readonly toolCallId: string; readonly inputTextDelta: string }
-  | {
+  /** `toolMetadata`: the question that waits for the output. */
+  | (ShownCall & {
       readonly type: "tool-input-available";
-      readonly toolCallId: string;
-      readonly toolName: string;
-      readonly input: unknown;
-      /** Whether no type of a page can know the tool: it is that of a sub-agent. Formats may set it for all tools. */
-      readonly dynamic?: true;
-      /** The question that waits for the output. */
       readonly toolMetadata?: { readonly digest: string } & QuestionFields;
-    }
+    })
   /** A reviewer has changed the input of a call that was sent. What was decided about the call follows. Formats translate it. */
-  | {
-      readonly type: "tool-input-changed";
-      readonly toolCallId: string;
-      readonly toolName: string;
-      readonly input: unknown;
-      readonly dynamic?: true;
-    }
+  | (ShownCall & { readonly type: "tool-input-changed" })
   /** A call waits for the answer to a question, or for an approval, which follows. It has no output until then. Formats translate it. */
-  | ({
-      readonly type: "tool-question";
-      readonly toolCallId: string;
-      readonly toolName: string;
-      readonly input: unknown;
-      readonly dynamic?: true;
-      readonly digest: string;
-    } & QuestionFields)
+  | (ShownCall & QuestionFields & { readonly type: "tool-question"; readonly digest: string })
   | {
       readonly type: "tool-approval-request";
       readonly toolCallId: string;

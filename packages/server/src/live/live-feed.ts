@@ -1,28 +1,41 @@
-import type { AgentEvent, DurableSession, Question, SessionView } from "@moora/agent";
+import type { AgentEvent, DurableSession, Question } from "@moora/agent";
 import {
   answerMessageId,
+  Draft,
   openCallsOf,
+  questionEvent,
+  ShownQuestions,
+  type LiveChunk,
   type LiveText,
-  type SentEvent,
-  type SentSubAgentEvent,
-  type StreamedText,
   type ViewedSession,
 } from "@moora/agent/internal";
-import { questionKey } from "@moora/agent-webui-protocol";
-import type { ReceivedMessages } from "./received-messages.ts";
+import { chunkToProgress, questionKey, type AnswerDraft, type Piece } from "@moora/agent-webui-protocol";
+
+/** The answer that a server receives, and the process that writes it. The text of another one may differ. */
+export class ReceivedDraft {
+  readonly draft = new Draft();
+  #feed = "";
+
+  /** Adds a piece. Returns what is new of it. */
+  add(feed: string, piece: Piece): Piece | undefined {
+    if (piece.messageId !== this.draft.messageId) this.#feed = feed;
+    return this.#feed === feed ? this.draft.add(piece) : undefined;
+  }
+}
 
 export interface FeedOptions {
   /** The key of the session among servers. */
   readonly key: string;
   /** The most UTF-16 code units that wait for records. */
   readonly maxHeld: number;
-  readonly messages: ReceivedMessages;
+  readonly received: ReceivedDraft;
   readonly emit: (event: AgentEvent<unknown>) => void;
   /** Asks the owner for what is missing. */
   readonly ask: () => void;
 }
 
-type Item = SentEvent | { readonly questions: readonly Question[] } | { readonly streaming: StreamedText };
+/** The beginning of an answer of the owner, with the keys of all questions that are open, or a chunk. */
+type Item = LiveChunk | { readonly type: "begin"; readonly open: ReadonlySet<string> };
 
 interface Held {
   readonly item: Item;
@@ -32,28 +45,31 @@ interface Held {
 }
 
 /**
- * What the owner of a session streams, for the viewers at this server. Each event waits for the records that were before it. An event
+ * What the owner of a session streams, for the viewers at this server. Each chunk waits for the records that were before it. A chunk
  * whose message or call has ended is dropped; so is a text of which the part before is missing.
  */
 export class LiveFeed {
   readonly #session: DurableSession<unknown>;
   readonly #options: FeedOptions;
-  readonly #messages: ReceivedMessages;
-  readonly #questions = new Map<string, Question>();
+  readonly #questions = new ShownQuestions();
+  /** The questions that were decided at this server: the owner may not have read the decision. */
+  readonly #decided = new Set<string>();
   readonly #stopListening: () => void;
   #held: Held[] = [];
   #heldLength = 0;
   #hasBegun = false;
+  /** Whether a part of the text is missing that the owner was asked for. */
+  #isMissing = false;
   #isDraining = false;
 
   constructor(session: DurableSession<unknown>, options: FeedOptions) {
     this.#session = session;
     this.#options = options;
-    this.#messages = options.messages;
     this.#stopListening = session.onInput(({ type }) => {
-      // Another owner: it does not know of these viewers.
+      // Another owner: it does not know of these viewers, and has read all decisions.
       if (type === "session-opened") {
         this.#hasBegun = false;
+        this.#decided.clear();
         options.ask();
       }
       this.#drainSoon();
@@ -62,23 +78,21 @@ export class LiveFeed {
 
   /** What the viewers have, for the owner. */
   get viewed(): ViewedSession {
-    const { messageId, text } = this.#messages.current ?? { messageId: null, text: "" };
+    const { key, received } = this.#options;
+    const { messageId, length } = received.draft;
     return {
-      session: this.#options.key,
-      messageId,
-      length: text.length,
-      isAsked: this.#questions.size > 0,
+      session: key,
+      messageId: messageId === "" ? null : messageId,
+      length,
+      isAsked: this.#questions.all.length > 0,
       isNew: !this.#hasBegun,
     };
   }
 
-  /** The text of the message that is being streamed. */
-  get streaming(): SessionView["streaming"] {
-    const { current } = this.#messages;
-    if (current === undefined || current.text === "") return null;
-    const { messageId, text } = current;
-    const { control } = this.#session.current().reActContext;
-    return control.type === "Planning" && control.messageId === messageId ? { messageId, text } : null;
+  /** What the model has written of its answer. */
+  get draft(): AnswerDraft | undefined {
+    const { draft } = this.#options.received;
+    return this.#isAttempt(draft.messageId) ? draft : undefined;
   }
 
   /** Whether the owner has sent the questions that are open. */
@@ -88,14 +102,20 @@ export class LiveFeed {
 
   /** The open questions of sub-agents. */
   get questions(): readonly Question[] {
-    return [...this.#questions.values()].filter(({ path = [] }) => this.#isOpen(path[0]));
+    return this.#questions.all.filter(
+      (question) => this.#isOpen(question.path[0]) && !this.#decided.has(decidedKey(question)),
+    );
   }
 
-  receive(text: LiveText): void {
-    const { feed, seq } = text;
-    const items = text.type === "events" ? text.events : itemsOfBegin(text);
-    if (items.length === 0) return;
-    const { length } = JSON.stringify(text);
+  /** Takes a question out of `questions`. */
+  decided(question: Question): void {
+    this.#decided.add(decidedKey(question));
+  }
+
+  receive({ type, feed, seq, chunks }: LiveText): void {
+    const asked = chunks.flatMap((chunk) => (chunk.type === "question" ? [questionKey(chunk)] : []));
+    const items: Item[] = type === "begin" ? [{ type, open: new Set(asked) }, ...chunks] : [...chunks];
+    const { length } = JSON.stringify(chunks);
     if (this.#heldLength + length > this.#options.maxHeld) this.#dropHeld();
     for (const item of items) this.#held.push({ item, feed, seq, length: length / items.length });
     this.#heldLength += length;
@@ -132,32 +152,15 @@ export class LiveFeed {
     }
   }
 
-  /** What becomes of an event at a state that is not before it. */
+  /** What becomes of a chunk at a state that is not before it. A text waits for the record of the beginning of its message. */
   #verdictOf(item: Item): "hold" | "pass" | "drop" {
-    if ("questions" in item) return "pass";
-    if ("streaming" in item) return this.#textVerdict(item.streaming);
-    const { event } = item;
-    switch (event.type) {
-      case "LlmToken":
-        return this.#textVerdict(event);
-      case "LlmReasoning":
-      case "LlmToolCall":
-      case "LlmToolCallDelta":
-      case "LlmPartEnded":
-        return this.#isAttempt(event.messageId) ? "pass" : "drop";
-      case "ToolCallProgress":
-      case "SubAgentEvent":
-        return this.#isOpen(event.toolCallId) ? "pass" : "drop";
-      case "LlmWarning":
-        return "pass";
-    }
-  }
-
-  /** A text waits for the record of the beginning of its message. */
-  #textVerdict({ messageId }: { readonly messageId: string }): "hold" | "pass" | "drop" {
-    if (!this.#isAttempt(messageId)) return "drop";
+    if (item.type === "begin" || item.type === "warning") return "pass";
+    if ("path" in item) return this.#isOpen(item.path[0]) ? "pass" : "drop";
+    if (!("messageId" in item)) return this.#isOpen(item.toolCallId) ? "pass" : "drop";
+    if (!this.#isAttempt(item.messageId)) return "drop";
     const { control } = this.#session.current().reActContext;
-    return control.type === "Planning" && control.messageId === messageId ? "pass" : "hold";
+    const hasBegun = control.type === "Planning" && control.messageId === item.messageId;
+    return item.type === "text" && !hasBegun ? "hold" : "pass";
   }
 
   #isAttempt(messageId: string): boolean {
@@ -171,49 +174,53 @@ export class LiveFeed {
   }
 
   #apply({ item, feed }: Held): void {
-    if ("questions" in item) {
-      this.#hasBegun = true;
-      this.#setQuestions(item.questions);
-    } else if ("streaming" in item) this.#messages.begin(feed, item.streaming);
-    else if (item.event.type === "SubAgentEvent") this.#subAgentEvent(item.event);
-    else if (item.event.type === "ToolCallProgress" || item.event.type === "LlmWarning")
-      this.#options.emit(item.event);
-    else this.#messages.add(feed, item.event, item.offset ?? 0);
+    if (item.type === "begin") return this.#begin(item.open);
+    if (item.type === "question") return this.#ask(item);
+    if (item.type === "question-closed") return this.#closeQuestion(item);
+    return this.#progress(feed, item);
   }
 
-  #setQuestions(questions: readonly Question[]): void {
-    const keys = new Set(questions.map(questionKey));
-    for (const [key, { path = [], toolCallId, name }] of this.#questions) {
-      if (keys.has(key)) continue;
-      // It was answered.
-      const event = { type: "ToolCallStarted", toolCallId, name, parameters: "" } as const;
-      this.#subAgentEvent({ type: "SubAgentEvent", toolCallId: path[0] ?? "", path, event });
-    }
-    for (const question of questions) {
-      const { path = [] } = question;
-      const event = { type: "ApprovalRequested", ...question } as const;
-      this.#subAgentEvent({ type: "SubAgentEvent", toolCallId: path[0] ?? "", path, event });
-    }
+  #begin(open: ReadonlySet<string>): void {
+    this.#hasBegun = true;
+    this.#isMissing = false;
+    // The others were answered.
+    for (const question of this.#questions.all)
+      if (!open.has(questionKey(question))) this.#closeQuestion(question);
   }
 
-  #subAgentEvent({ event, ...call }: SentSubAgentEvent): void {
-    const key = questionKey({ path: call.path, toolCallId: event.toolCallId });
-    if (event.type !== "ApprovalRequested") {
-      this.#questions.delete(key);
-      return this.#options.emit({ ...call, event });
-    }
-    const { type, ...question } = event;
-    if (JSON.stringify(this.#questions.get(key)) === JSON.stringify(question)) return;
-    this.#questions.set(key, question);
+  #progress(feed: string, chunk: LiveChunk): void {
+    const { received, emit, ask } = this.#options;
+    const progress = chunkToProgress(chunk);
+    if (progress === undefined) return;
+    if (!("messageId" in progress)) return emit(progress);
+    const isBeyond = received.draft.lacksTextBefore(progress);
+    const added = received.add(feed, progress);
+    if (added !== undefined) return emit(added);
+    if (!isBeyond) return;
+    if (!this.#isMissing) ask();
+    this.#isMissing = true;
+  }
+
+  #ask(chunk: Extract<LiveChunk, { type: "question" }>): void {
+    const question = this.#questions.add(chunk);
+    if (question === undefined) return;
     const session = this.#session;
-    const decide: DecideQuestion = (decision, by) => session.decide(question, decision, by);
-    this.#options.emit({ ...call, event: { type, ...question, decide } });
+    this.#options.emit(questionEvent(question, (decision, by) => session.decide(question, decision, by)));
+  }
+
+  #closeQuestion({
+    path,
+    toolCallId,
+    result,
+  }: Omit<Extract<LiveChunk, { type: "question-closed" }>, "type">): void {
+    const name = this.#questions.close({ path, toolCallId })?.name ?? "";
+    const event =
+      result === undefined
+        ? ({ type: "ToolCallStarted", toolCallId, name, parameters: "" } as const)
+        : ({ type: "ToolCallFinished", toolCallId, name, result } as const);
+    this.#options.emit({ type: "SubAgentEvent", toolCallId: path[0] ?? "", path, event });
   }
 }
 
-const itemsOfBegin = ({ questions, streaming }: Extract<LiveText, { type: "begin" }>): readonly Item[] => [
-  ...(questions === undefined ? [] : [{ questions }]),
-  ...(streaming === null ? [] : [{ streaming }]),
-];
-
-type DecideQuestion = Extract<AgentEvent<unknown>, { type: "ApprovalRequested" }>["decide"];
+/** What distinguishes a question from others, also from one about the same call. */
+const decidedKey = ({ digest, about }: Pick<Question, "digest" | "about">): string => `${about} ${digest}`;

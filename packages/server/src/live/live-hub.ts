@@ -7,8 +7,6 @@ import {
   type ViewerText,
 } from "@moora/agent/internal";
 import type { LiveChannel } from "@moora/event-log";
-import type { AnswerDraft } from "./answer-draft.ts";
-import { durableStream } from "./durable-stream.ts";
 import type { LiveFeed } from "./live-feed.ts";
 import { liveTextOf } from "./live-texts.ts";
 
@@ -38,9 +36,12 @@ export class LiveHub {
   }
 
   /** Sends what a session streams that this server runs, to servers that ask. Returns a function that ends it. */
-  publish(key: string, session: DurableSession<unknown>, draft: () => AnswerDraft | undefined): () => void {
+  publish(key: string, session: DurableSession<unknown>): () => void {
     this.#subscribe();
-    return this.#publishers.publish(key, durableStream(session, draft));
+    const { seq, draft, questions, onEvent } = session;
+    const onRecord = (listener: (seq: number) => void): (() => void) =>
+      session.onInput((_input, _state, recordSeq) => listener(recordSeq));
+    return this.#publishers.publish(key, { seq, draft, questions, onEvent, onRecord });
   }
 
   /** Asks for what a session streams that another process runs. Returns a function that ends it. */

@@ -1,25 +1,20 @@
-import type { AgentEvent, DurableSession, Question, SessionView } from "@moora/agent";
+import type { AgentEvent, DurableSession, Question } from "@moora/agent";
 import { callsAtWork, liveKeyOf } from "@moora/agent/internal";
-import { DraftKeeper, type AnswerDraft } from "./answer-draft.ts";
-import { LiveFeed } from "./live-feed.ts";
+import type { AnswerDraft } from "@moora/agent-webui-protocol";
+import { LiveFeed, ReceivedDraft } from "./live-feed.ts";
 import type { LiveHub } from "./live-hub.ts";
-import { ReceivedMessages } from "./received-messages.ts";
 
 /** What one session streams, whether this server or another one runs it. */
 export class LiveLink {
   readonly #hub: LiveHub | undefined;
   readonly #maxHeld: number;
-  readonly #drafts = new DraftKeeper();
   readonly #listeners = new Set<(event: AgentEvent<unknown>) => void>();
-  /** The questions of sub-agents that were decided here, while another server runs the session: it may not have read the decision. */
-  readonly #decided = new Set<string>();
   #session: DurableSession<unknown> | undefined;
   /** What the viewers have, also if the session is opened again meanwhile. */
-  #messages: ReceivedMessages | undefined;
+  #received: ReceivedDraft | undefined;
   #viewers = 0;
   #feed: LiveFeed | undefined;
   #stop: (() => void) | undefined;
-  #stopListening: () => void = () => undefined;
 
   /** Without a hub, sessions that other servers run show records only. */
   constructor(hub: LiveHub | undefined, maxHeld: number) {
@@ -33,20 +28,14 @@ export class LiveLink {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The text that is being streamed. */
-  get streaming(): SessionView["streaming"] {
-    return this.#feed === undefined ? (this.#session?.current().streaming ?? null) : this.#feed.streaming;
-  }
-
   /** What the model has written of its answer. */
   get draft(): AnswerDraft | undefined {
-    return this.#session && this.#drafts.draftAt(this.#session.current());
+    return this.#feed === undefined ? this.#session?.draft() : this.#feed.draft;
   }
 
   /** The open questions, with those of sub-agents that viewers are shown. */
   get questions(): readonly Question[] {
-    const shown = (this.#feed?.questions ?? []).filter((question) => !this.#decided.has(keyOf(question)));
-    return [...(this.#session?.questions() ?? []), ...shown];
+    return [...(this.#session?.questions() ?? []), ...(this.#feed?.questions ?? [])];
   }
 
   /** The calls whose sub-agents do more than wait for a human, if this server runs the session. Another server does not know them. */
@@ -61,27 +50,13 @@ export class LiveLink {
 
   /** Takes a question out of `questions` that was decided here. The owner of the session may not have read the decision yet. */
   closeQuestion(question: Question): void {
-    if (this.#feed !== undefined) this.#decided.add(keyOf(question));
+    this.#feed?.decided(question);
   }
 
   /** Begins with another `DurableSession`. */
   adopt(session: DurableSession<unknown>): void {
     this.close();
-    this.#decided.clear();
     this.#session = session;
-    if (session.info().access === "run") this.#drafts.begin(session.current().streaming);
-    // Before all viewers, which read the draft when an event has made it grow.
-    const stops = [
-      session.onEvent((event) => this.#drafts.add(event)),
-      session.onInput(({ type }, state) => {
-        // Another owner has read all decisions.
-        if (type === "session-opened") this.#decided.clear();
-        this.#drafts.follow(state);
-      }),
-    ];
-    this.#stopListening = () => {
-      for (const stop of stops) stop();
-    };
     this.#update();
   }
 
@@ -95,17 +70,12 @@ export class LiveLink {
       isViewing = false;
       this.#viewers -= 1;
       if (this.#viewers > 0 || this.#feed === undefined) return;
-      this.#closeFeed();
-      this.#messages = undefined;
+      this.close();
+      this.#received = undefined;
     };
   }
 
   close(): void {
-    this.#stopListening();
-    this.#closeFeed();
-  }
-
-  #closeFeed(): void {
     this.#stop?.();
     this.#stop = undefined;
     this.#feed = undefined;
@@ -117,22 +87,17 @@ export class LiveLink {
     if (hub === undefined || session === undefined || this.#stop !== undefined) return;
     const key = liveKeyOf(session.id, session.header.incarnation);
     if (session.info().access === "run") {
-      this.#messages = undefined;
-      this.#stop = hub.publish(key, session, () => this.draft);
+      this.#received = undefined;
+      this.#stop = hub.publish(key, session);
       return;
     }
     if (this.#viewers === 0) return;
     const emit = (event: AgentEvent<unknown>): void => {
-      this.#drafts.add(event);
       for (const listener of this.#listeners) listener(event);
     };
     const ask = (): void => hub.ask(key);
-    if (this.#messages === undefined) this.#drafts.begin(null);
-    this.#messages ??= new ReceivedMessages({ emit, ask });
-    this.#feed = new LiveFeed(session, { key, maxHeld: this.#maxHeld, messages: this.#messages, emit, ask });
+    const received = (this.#received ??= new ReceivedDraft());
+    this.#feed = new LiveFeed(session, { key, maxHeld: this.#maxHeld, received, emit, ask });
     this.#stop = hub.follow(key, this.#feed);
   }
 }
-
-/** What distinguishes a question from others, also from one about the same call. */
-const keyOf = ({ digest, about }: Question): string => `${about} ${digest}`;

@@ -3,7 +3,6 @@ import type { CallSession } from "@moora/agent/internal";
 import type { ServerParts } from "../server-parts.ts";
 import { dispatchCancel, dispatchMessage, type MadePost } from "../sessions/dispatch-post.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
-import { onSessions } from "../sessions/on-sessions.ts";
 import { requestIdOf, type PostRequest } from "../sessions/request-ids.ts";
 import type { SessionHold } from "../sessions/session-pool.ts";
 
@@ -57,7 +56,7 @@ export class PooledSession implements CallSession {
   readonly info: CallSession["info"] = () => this.#live.session.info();
 
   readonly onEvent = (listener: (event: AgentEvent<unknown>) => void): (() => void) =>
-    onSessions(this.#live, (session) => [session.onEvent(listener), this.#live.stream.onEvent(listener)]);
+    this.#live.listen({ onEvent: listener });
 
   readonly settled = async (): Promise<void> => {
     const live = this.#live;
@@ -93,9 +92,8 @@ async function changed(live: LiveSession): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const change = (): void => resolve();
   const stops = [
-    onSessions(live, (session) => [session.onInput(change), live.stream.onEvent(change)]),
-    live.onReplaced(change),
-    live.onEnded(change),
+    live.listen({ onInput: change, onReplaced: change, onEnded: change }),
+    live.stream.onEvent(change),
   ];
   await promise;
   for (const stop of stops) stop();

@@ -1,9 +1,9 @@
 import { InputRefused, stateAt, type Agent, type SessionView } from "@moora/agent";
 import type { CallAction, CallSession, ListedSession, UserSessions } from "@moora/agent/internal";
-import type { Access } from "../access/authorization.ts";
+import { requireRight, type Access } from "../access/authorization.ts";
 import type { SessionAction, SessionRef } from "../access/grant.ts";
 import { HttpProblem, sessionNotFound } from "../problem.ts";
-import { checkMayCreate, newSessionId } from "../sessions/new-session.ts";
+import { newSessionId } from "../sessions/new-session.ts";
 import type { ServerParts } from "../server-parts.ts";
 import type { SessionHold } from "../sessions/session-pool.ts";
 import { PooledSession } from "./pooled-session.ts";
@@ -84,20 +84,14 @@ export class RequestSessions implements UserSessions {
   /** Throws `forbidden` without the rights to create a session, and to post to it and to read its answer. */
   async #newRef(id: string, agent: string): Promise<SessionRef> {
     const ref = { id, agent, user: this.user };
-    await checkMayCreate(this.#access, ref);
-    for (const action of ["read", "post"] as const) await this.#check(action, ref);
+    for (const action of ["create", "read", "post"] as const) await requireRight(this.#access, action, ref);
     return ref;
   }
 
   /** A session that the user may read, for an action. Throws `HttpProblem`. */
   async #find(action: SessionAction, id: string): Promise<SessionRef> {
     const ref = await this.#parts.directory.findFor(this.#access, "read", id);
-    await this.#check(action, ref);
+    await requireRight(this.#access, action, ref);
     return ref;
-  }
-
-  async #check(action: SessionAction, ref: SessionRef): Promise<void> {
-    if (await this.#access.may(action, ref)) return;
-    throw new HttpProblem("forbidden", `You may not ${action === "post" ? "post to" : action} this session.`);
   }
 }

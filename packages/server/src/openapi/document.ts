@@ -1,8 +1,7 @@
 import { protocolVersion } from "@moora/agent-webui-protocol";
 import { problems, type ProblemCode } from "../problem.ts";
-import { addresses, isPublic, type Operation } from "../routes/addresses.ts";
+import { operationsOn, type Operation, type Operations } from "../routes/operation.ts";
 import type { ServerContext } from "../server-options.ts";
-import { descriptions, type OperationDescription } from "./descriptions.ts";
 import { schemaComponents, schemaRef } from "./schemas.ts";
 
 /** An OpenAPI 3.1 document. */
@@ -16,16 +15,17 @@ export interface OpenApiDocument {
 
 /** The description of a server: its routes, bodies, responses and problems. */
 export function openApiOf(
+  operations: Operations,
   context: Pick<ServerContext, "authorize" | "basePath" | "metrics" | "inspector" | "mcp">,
 ): OpenApiDocument {
   const { authorize, basePath } = context;
   const paths: Record<string, Record<string, object>> = {};
-  for (const operation of operationsOf(context)) {
-    const { method, path } = addresses[operation];
+  for (const [name, operation] of operationsOn(operations, context)) {
+    const { method, path } = operation;
     const template = path.replaceAll(/:(\w+)/g, "{$1}");
     paths[template] = {
       ...paths[template],
-      [method.toLowerCase()]: operationObject(operation, authorize !== undefined),
+      [method.toLowerCase()]: operationObject(name, operation, authorize !== undefined),
     };
   }
   return {
@@ -51,30 +51,12 @@ const bearer = {
   description: "What `authorize` of the server expects. It may accept other credentials, such as cookies.",
 } as const;
 
-/** The operations that a server answers. */
-function operationsOf({
-  metrics,
-  inspector,
-  mcp,
-}: Pick<ServerContext, "metrics" | "inspector" | "mcp">): readonly Operation[] {
-  // The keys of `addresses` are the operations.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const operations = Object.keys(addresses) as Operation[];
-  const off: ReadonlySet<Operation | undefined> = new Set([
-    metrics === true ? undefined : "readMetrics",
-    inspector === undefined ? "readInspector" : undefined,
-    mcp === undefined ? "postMcp" : undefined,
-  ]);
-  return operations.filter((operation) => !off.has(operation));
-}
-
-function operationObject(operation: Operation, isAuthorized: boolean): object {
-  const description = descriptions[operation];
-  const { summary, body, isBodyOptional = false } = description;
-  const parameters = parametersOf(operation, description);
-  const isRestricted = isAuthorized && !isPublic(operation);
+function operationObject(name: string, operation: Operation, isAuthorized: boolean): object {
+  const { summary, body, isBodyOptional = false } = operation;
+  const parameters = parametersOf(operation);
+  const isRestricted = isAuthorized && operation.handle !== undefined;
   return {
-    operationId: operation,
+    operationId: name,
     summary,
     ...(isRestricted ? { security: [{ authorization: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -86,7 +68,7 @@ function operationObject(operation: Operation, isAuthorized: boolean): object {
             content: { "application/json": { schema: schemaRef(body) } },
           },
         }),
-    responses: { ...problemResponses(operation, isAuthorized), ...successResponses(description) },
+    responses: { ...problemResponses(operation, isAuthorized), ...successResponses(operation) },
   };
 }
 
@@ -110,14 +92,13 @@ const protocolHeader = {
   schema: { type: "string", const: String(protocolVersion) },
 } as const;
 
-function parametersOf(operation: Operation, description: OperationDescription): readonly object[] {
-  const { query = {}, requestHeaders = [] } = description;
-  const names = [...addresses[operation].path.matchAll(/:(\w+)/g)].map(([, name]) => name);
+function parametersOf({ path, query = {}, requestHeaders = [], handle }: Operation): readonly object[] {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
   return [
     ...names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
     ...Object.entries(query).map(([name, value]) => ({ name, in: "query", ...value })),
     ...requestHeaders.map((name) => ({ name, in: "header", ...headerDescriptions[name] })),
-    ...(isPublic(operation) ? [] : [protocolHeader]),
+    ...(handle === undefined ? [] : [protocolHeader]),
   ];
 }
 
@@ -139,7 +120,7 @@ const headerRefs = (names: readonly (keyof typeof headerComponents)[]): object =
     ? {}
     : { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) };
 
-const successResponses = ({ responses }: OperationDescription): Readonly<Record<string, object>> =>
+const successResponses = ({ responses }: Operation): Readonly<Record<string, object>> =>
   Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [
       status,
@@ -154,7 +135,7 @@ const successResponses = ({ responses }: OperationDescription): Readonly<Record<
 function contentOf({
   schema,
   mediaType,
-}: Pick<OperationDescription["responses"][number], "schema" | "mediaType">): object {
+}: Pick<Operation["responses"][number], "schema" | "mediaType">): object {
   if (schema === undefined && mediaType === undefined) return {};
   const json = schema === undefined ? {} : { "application/json": { schema: schemaRef(schema) } };
   const text = mediaType === undefined ? {} : { [mediaType]: { schema: textOf(mediaType) } };
@@ -175,12 +156,15 @@ const commonProblems: readonly ProblemCode[] = [
 const userProblems: readonly ProblemCode[] = ["too-many-requests", "unavailable"];
 
 /** The responses with a problem, by status. */
-function problemResponses(operation: Operation, isAuthorized: boolean): Readonly<Record<string, object>> {
+function problemResponses(
+  { handle, problems: own = [] }: Operation,
+  isAuthorized: boolean,
+): Readonly<Record<string, object>> {
   const codes = [
     ...commonProblems,
-    ...(isPublic(operation) ? [] : userProblems),
-    ...(isPublic(operation) || !isAuthorized ? [] : (["unauthorized"] as const)),
-    ...(descriptions[operation].problems ?? []),
+    ...(handle === undefined ? [] : userProblems),
+    ...(handle === undefined || !isAuthorized ? [] : (["unauthorized"] as const)),
+    ...own,
   ];
   const byStatus = Map.groupBy(codes, (code) => problems[code].status);
   return Object.fromEntries(

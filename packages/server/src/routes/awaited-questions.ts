@@ -85,25 +85,14 @@ async function changeOf(
   const check = (): void => {
     if (isMet()) resolve();
   };
-  const listen = (): readonly (() => void)[] => {
-    const { session, stream } = live;
-    return [session.onInput(check), session.onEvent(check), stream.onEvent(check)];
-  };
-  let listening = listen();
-  const stopListening = (): void => {
-    for (const stop of listening) stop();
-  };
-  const replaced = (): void => {
-    stopListening();
-    listening = listen();
-    check();
-  };
-  const stops = [live.onReplaced(replaced), live.onEnded(resolve), clock.after(questionWaitMs, resolve)];
+  const stops = [
+    live.listen({ onInput: check, onEvent: check, onReplaced: check, onEnded: resolve }),
+    clock.after(questionWaitMs, resolve),
+  ];
   check();
   try {
     await promise;
   } finally {
-    stopListening();
     for (const stop of stops) stop();
   }
 }

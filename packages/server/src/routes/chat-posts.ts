@@ -1,5 +1,6 @@
 import { stateAt, type Question, type Receipt } from "@moora/agent";
 import { ignoredReason } from "@moora/agent/internal";
+import { requireRight } from "../access/authorization.ts";
 import type { AnsweredQuestion, UserMessage } from "../chat/chat-request.ts";
 import type { ChatStream } from "../chat/chat-stream.ts";
 import { conflictingAnswers } from "../chat/conflicting-answers.ts";
@@ -177,7 +178,7 @@ async function decide(
   live: LiveSession,
   { question, decision }: AnsweredQuestion,
 ): Promise<Receipt> {
-  if (!(await access.may("decide", live.ref))) throw new HttpProblem("forbidden", "You may not decide.");
+  await requireRight(access, "decide", live.ref, "chat");
   return await parts.context.counters.countPost("decisions", () =>
     live.post((session) => session.decide(question, decision, access.user)),
   );

@@ -1,21 +1,16 @@
 import { digestOf } from "@moora/event-log";
-import type { Access } from "../access/authorization.ts";
-import type { SessionRef } from "../access/grant.ts";
+import { requireRight, type Access } from "../access/authorization.ts";
+import type { SessionAction, SessionRef } from "../access/grant.ts";
 import type { ChatFormat } from "../chat/chat-format.ts";
 import type { ChatReader } from "../chat/chat-start.ts";
 import { ChatStream } from "../chat/chat-stream.ts";
-import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
+import { agentNotFound, sessionNotFound } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { RouteCall } from "./route.ts";
 import { holdForStream } from "../sessions/stream-hold.ts";
 
 /** The rights that a request to a chat needs: to read it, or to post a message to it, whose answer it reads. */
 const rightsFor = { read: ["read"], post: ["read", "post"] } as const;
-
-/** The words for each right in the `forbidden` error. */
-const rightNames = { create: "create", read: "read", post: "post to" } as const;
-
-type ChatRight = keyof typeof rightNames;
 
 /** The session of a chat as `findChat` finds it. Throws `not-found` for a missing one. */
 export async function chatSession(
@@ -47,7 +42,7 @@ export async function findChat(
   const id = `chat_${digestOf("chat", access.user.toWellFormed(), agent, chatId.toWellFormed())}`;
   const chat = await parts.directory.find(id);
   if (chat !== undefined) return await permitted(access, chat, rights);
-  if (given !== undefined && (await missingRight(access, given, rights)) === undefined) return given;
+  if (given !== undefined && (await hasRights(access, given, rights))) return given;
   if (use === "read") return undefined;
   return await permitted(access, { id, agent, user: access.user }, ["create", ...rights]);
 }
@@ -56,21 +51,18 @@ export async function findChat(
 export async function permitted(
   access: Access,
   ref: SessionRef,
-  rights: readonly ChatRight[],
+  rights: readonly SessionAction[],
 ): Promise<SessionRef> {
-  const missing = await missingRight(access, ref, rights);
-  if (missing === undefined) return ref;
-  throw new HttpProblem("forbidden", `You may not ${rightNames[missing]} this chat.`);
+  for (const right of rights) await requireRight(access, right, ref, "chat");
+  return ref;
 }
 
-/** The first of these rights that a user does not have. */
-async function missingRight(
+async function hasRights(
   access: Access,
   ref: SessionRef,
-  rights: readonly ChatRight[],
-): Promise<ChatRight | undefined> {
-  for (const right of rights) if (!(await access.may(right, ref))) return right;
-  return undefined;
+  rights: readonly SessionAction[],
+): Promise<boolean> {
+  return (await Promise.all(rights.map((right) => access.may(right, ref)))).every(Boolean);
 }
 
 /** A session whose stream is sent in a format. */

@@ -1,7 +1,7 @@
 import { decisionProblem, InputRefused } from "@moora/agent";
 import { schemaCheckOf } from "@moora/agent-core-effects/internal";
+import { requireRight } from "../access/authorization.ts";
 import type { AnsweredQuestion } from "../chat/chat-request.ts";
-import { HttpProblem } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { checkPassable } from "./awaited-questions.ts";
 import type { RouteCall } from "./route.ts";
@@ -16,8 +16,7 @@ export async function checkAnswers(
   answers: readonly AnsweredQuestion[],
 ): Promise<void> {
   const { agent, ref, session } = live;
-  if (answers.length > 0 && !(await access.may("decide", ref)))
-    throw new HttpProblem("forbidden", "You may not decide.");
+  if (answers.length > 0) await requireRight(access, "decide", ref, "chat");
   const state = session.current();
   const problems = await Promise.all(
     answers.map(async ({ question: { toolCallId, path, answerSchema }, decision }) => {

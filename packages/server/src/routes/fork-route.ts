@@ -1,7 +1,8 @@
+import { requireRight } from "../access/authorization.ts";
 import { forkBodySchema } from "@moora/agent-webui-protocol";
 import { readOptionalBody } from "../body.ts";
 import { requireIncarnation } from "../sessions/check-history.ts";
-import { checkMayCreate, newSessionRef } from "../sessions/new-session.ts";
+import { newSessionRef } from "../sessions/new-session.ts";
 import { incarnationIn } from "../sessions/session-header.ts";
 import { createdResponse } from "./created-response.ts";
 import type { Route } from "./route.ts";
@@ -18,7 +19,7 @@ export const postFork: Route = async ({ parts, request, access, param }) => {
   const incarnation = incarnationIn(header);
   requireIncarnation(incarnation, new URL(request.url).searchParams.get("incarnation"));
   const ref = newSessionRef(request, access, { agent, about: ["fork", source.id, incarnation] });
-  await checkMayCreate(access, ref);
+  await requireRight(access, "create", ref);
   const seq = await parts.forks.make(ref, source.id, at);
   return createdResponse(parts.context, { id: ref.id, agent, seq });
 };

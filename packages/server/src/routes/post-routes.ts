@@ -132,30 +132,23 @@ export const postData: Route = postRoute({
   post: async ({ context, live, session, isRecorded, id, user, body: { patches, base } }) => {
     const position = DataPosition.of(session);
     if (base !== undefined) await checkHistory(context.log, live, cursorOf(base));
-    try {
-      return await session.update(
-        (draft, before) => {
-          if (isRecorded()) throw new AlreadyRecorded();
-          // Also a change counts that is committed together with this one.
-          if (base !== undefined && !position.isSince(before, base.seq)) throw new DataChanged();
-          applyOperations(draft, patches);
-        },
-        user,
-        id.text,
-      );
-    } catch (error) {
-      // The receipt of the first one is looked up.
-      if (error instanceof AlreadyRecorded) return { status: "ignored", reason: "nothing-new" };
-      throw error instanceof DataChanged ? dataChanged(position) : error;
-    }
+    let isChanged = false;
+    const receipt = await session.update(
+      (draft, before) => {
+        // Also a change counts that is committed together with this one.
+        isChanged = !isRecorded() && base !== undefined && !position.isSince(before, base.seq);
+        // The receipt of a recorded one is looked up.
+        if (!isChanged && !isRecorded()) applyOperations(draft, patches);
+      },
+      user,
+      id.text,
+    );
+    if (isChanged) throw dataChanged(position);
+    return receipt;
   },
 });
 
 type DataBase = NonNullable<DataBody["base"]>;
-
-class AlreadyRecorded extends Error {}
-
-class DataChanged extends Error {}
 
 /** The record of a base, which the client has read. */
 const cursorOf = ({ seq, incarnation, digest }: DataBase): Cursor => ({

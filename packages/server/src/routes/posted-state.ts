@@ -47,10 +47,13 @@ export async function postState(
   const { access, parts } = call;
   const update = { ...posted, user: access.user, mayUpdate: await access.may("update", live.ref) };
   try {
-    await parts.context.counters.countPost("data", () => live.post((session) => updateData(session, update)));
-    return undefined;
+    let refusal: StateRefusal | undefined;
+    const refuse = (found: StateRefusal | undefined): void => void (refusal = found);
+    await parts.context.counters.countPost("data", () =>
+      live.post((session) => updateData(session, update, refuse)),
+    );
+    return refusal;
   } catch (error) {
-    if (error instanceof StateRefused) return error.refusal;
     if (error instanceof DataRefused) return { code: "state-refused", message: error.message };
     throw error;
   }
@@ -61,13 +64,18 @@ interface Update extends StateOfRun {
   readonly mayUpdate: boolean;
 }
 
-async function updateData(session: DurableSession<unknown>, update: Update): Promise<Receipt> {
+async function updateData(
+  session: DurableSession<unknown>,
+  update: Update,
+  refuse: (refusal: StateRefusal | undefined) => void,
+): Promise<Receipt> {
   const { threadId, about, state, base: named, answers, messages, user, mayUpdate } = update;
   const idOf = (run: typeof about, content: unknown = null): RequestId =>
     requestIdOf({ kind: "data", user, key: canonicalJson(["ag-ui", threadId, run]), content });
   const id = idOf(about, { state, base: named ?? null, answers });
   const history = await DataHistory.of(session);
   const recipe = (draft: unknown, now: unknown): void => {
+    refuse(undefined);
     // The last change of the run again.
     if (history.postOf(id.key) === id.content) return;
     const base =
@@ -75,22 +83,12 @@ async function updateData(session: DurableSession<unknown>, update: Update): Pro
         ? history.baseOf(messages, (message) => idOf(message).key)
         : { data: named, later: [] };
     const { operations, conflicts } = mergeData({ now, base: base?.data, posted: state, later: base?.later });
-    if (!mayUpdate && (conflicts.length > 0 || operations.length > 0))
-      throw new StateRefused({ code: "forbidden", message: "You may not change the state." });
-    if (conflicts.length > 0)
-      throw new StateRefused({ code: "state-conflict", message: conflictMessage(conflicts) });
-    applyOperations(draft, operations);
+    const isForbidden = !mayUpdate && (conflicts.length > 0 || operations.length > 0);
+    if (isForbidden) refuse({ code: "forbidden", message: "You may not change the state." });
+    else if (conflicts.length > 0) refuse({ code: "state-conflict", message: conflictMessage(conflicts) });
+    else applyOperations(draft, operations);
   };
   return await session.update(recipe, user, id.text);
-}
-
-class StateRefused extends Error {
-  readonly refusal: StateRefusal;
-
-  constructor(refusal: StateRefusal) {
-    super(refusal.message);
-    this.refusal = refusal;
-  }
 }
 
 /** The most paths that a message names. */

@@ -2,12 +2,13 @@ import { removeSession as removeFromLog, stateAt, SessionError } from "@moora/ag
 import { checkIsNotCalled, checkIsWritten, removeLeft } from "@moora/agent/internal";
 import type { LogInfo } from "@moora/event-log";
 import { emptyBodySchema, type SessionPage } from "@moora/agent-webui-protocol";
+import { requireRight } from "../access/authorization.ts";
 import type { SessionRef } from "../access/grant.ts";
 import { readOptionalBody } from "../body.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import { digestAt, incarnationOf } from "../sessions/history-position.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
-import { checkMayCreate, newSessionRef } from "../sessions/new-session.ts";
+import { newSessionRef } from "../sessions/new-session.ts";
 import { createdResponse } from "./created-response.ts";
 import { json, type Route, type RouteCall } from "./route.ts";
 
@@ -28,7 +29,7 @@ export const createSession: Route = async ({ parts, request, access, param }) =>
   if (!parts.context.agents.has(agent)) throw agentNotFound();
   const ref = newSessionRef(request, access, { agent, about: ["session", agent] });
   await readOptionalBody(request, emptyBodySchema, parts.context);
-  await checkMayCreate(access, ref);
+  await requireRight(access, "create", ref);
   const { id } = ref;
   const seq = await parts.pool.use(ref, async ({ session }) => session.seq());
   return createdResponse(parts.context, { id, agent, seq });

@@ -1,9 +1,9 @@
 import { LogError } from "@moora/agent";
 import { sessionsOf, type LogInfo } from "@moora/event-log";
 import type { SessionSummary } from "@moora/agent-webui-protocol";
-import type { Access } from "../access/authorization.ts";
+import { requireRight, type Access } from "../access/authorization.ts";
 import type { SessionAction, SessionRef } from "../access/grant.ts";
-import { HttpProblem, sessionNotFound } from "../problem.ts";
+import { sessionNotFound } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import { summaryOf, type ListedSession } from "./listed-session.ts";
 import type { SessionDetails } from "./session-details.ts";
@@ -54,9 +54,11 @@ export class SessionDirectory {
     if (found === undefined) return undefined;
     const { ref } = found;
     if (ref === undefined) throw sessionNotFound();
-    if (await access.may(action, ref)) return ref;
-    if (action === "read" || !(await access.may("read", ref))) throw sessionNotFound();
-    throw new HttpProblem("forbidden", `You may not ${action} this session.`);
+    const isHidden =
+      !(await access.may(action, ref)) && (action === "read" || !(await access.may("read", ref)));
+    if (isHidden) throw sessionNotFound();
+    await requireRight(access, action, ref);
+    return ref;
   }
 
   /** The own sessions of a user after a cursor, ordered by id, and whether more follow. A fork that lacks records is not one of them. */

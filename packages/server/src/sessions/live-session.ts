@@ -2,6 +2,8 @@ import {
   SessionError,
   type Agent,
   type AgentEvent,
+  type AgentInput,
+  type AgentState,
   type DurableSession,
   type ErrorReport,
   type Question,
@@ -17,6 +19,17 @@ import { isOfSubAgent } from "./session-header.ts";
 import { openAny, openResting, type Opening } from "./open-durable.ts";
 import { whenDue, whenLeft } from "./reopen-poll.ts";
 
+/** What listens to a live session. */
+export interface LiveListener {
+  readonly onInput?: (input: AgentInput, state: AgentState, seq: number) => void;
+  /** First called with the open questions. */
+  readonly onEvent?: (event: AgentEvent<unknown>) => void;
+  /** Another `DurableSession` is behind the session: another process may have recorded inputs that were not seen one by one. */
+  readonly onReplaced?: () => void;
+  /** The session was closed or removed. */
+  readonly onEnded?: () => void;
+}
+
 /**
  * A session of this server. It runs the session, or posts to the process that runs it and takes over when the lease of that
  * process ends. To the session of a sub-agent it only posts. One that is only read, and has no work, rests: it has no owner, and nothing is
@@ -28,8 +41,7 @@ export class LiveSession {
   /** What the session streams to viewers. */
   readonly stream: LiveLink;
   readonly #context: ServerContext;
-  readonly #replaced = new Set<() => void>();
-  readonly #ended = new Set<() => void>();
+  readonly #listeners = new Set<{ readonly replaced: () => void; readonly ended: () => void }>();
   #session: DurableSession<unknown> | undefined;
   #cancelPoll: () => void = () => undefined;
   #changing: Promise<void> | undefined;
@@ -102,16 +114,33 @@ export class LiveSession {
     return asked !== undefined && (asked.path === undefined || this.stream.hasQuestions);
   }
 
-  /** Calls back when another `DurableSession` is behind this one. Returns a function that unsubscribes. */
-  onReplaced(listener: () => void): () => void {
-    this.#replaced.add(listener);
-    return () => void this.#replaced.delete(listener);
-  }
-
-  /** Calls back when this session has ended: it was closed or removed. Returns a function that unsubscribes. */
-  onEnded(listener: () => void): () => void {
-    this.#ended.add(listener);
-    return () => void this.#ended.delete(listener);
+  /** Listens to the `DurableSession` behind this session, and to each one that replaces it. Returns a function that unsubscribes. */
+  listen({ onInput, onEvent, onReplaced, onEnded }: LiveListener): () => void {
+    let stops: readonly (() => void)[] = [];
+    const detach = (): void => {
+      for (const stop of stops) stop();
+    };
+    const attach = (): void => {
+      detach();
+      const { session } = this;
+      stops = [
+        ...(onInput === undefined ? [] : [session.onInput(onInput)]),
+        ...(onEvent === undefined ? [] : [session.onEvent(onEvent)]),
+      ];
+    };
+    const replaced = (): void => {
+      attach();
+      onReplaced?.();
+    };
+    const listener = { replaced, ended: () => onEnded?.() };
+    this.#listeners.add(listener);
+    attach();
+    const leave = onEvent && this.stream.onEvent(onEvent);
+    return () => {
+      this.#listeners.delete(listener);
+      leave?.();
+      detach();
+    };
   }
 
   /**
@@ -177,7 +206,7 @@ export class LiveSession {
     this.#isEnded = true;
     this.#cancelPoll();
     this.stream.close();
-    for (const listener of this.#ended) listener();
+    for (const { ended } of this.#listeners) ended();
   }
 
   #adopt(session: DurableSession<unknown>): void {
@@ -197,7 +226,7 @@ export class LiveSession {
   #awaitReopening(session: DurableSession<unknown>): void {
     const mayTakeOver = !this.#isOfSubAgent && this.#context.log.owner === undefined;
     const reopen = (): void => void this.#reopen();
-    if (this.#rests) this.#cancelPoll = whenDue(this.#context.clock, session, reopen);
+    if (this.#rests) this.#cancelPoll = whenDue(this.#context, session, reopen);
     else if (session.info().access === "post" && mayTakeOver)
       this.#cancelPoll = whenLeft(this.#context, this.ref.id, reopen);
   }
@@ -234,7 +263,7 @@ export class LiveSession {
       this.#rests = false;
       this.#adopt(await openAny(this.#opening));
       if (this.isOwner && isTakeover) this.#context.counters.count("moora_takeovers_total");
-      for (const listener of this.#replaced) listener();
+      for (const { replaced } of this.#listeners) replaced();
     } catch (error) {
       this.#context.onError(error);
       this.#end();

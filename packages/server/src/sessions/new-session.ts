@@ -1,7 +1,6 @@
 import { digestOf } from "@moora/event-log";
 import type { Access } from "../access/authorization.ts";
 import type { SessionRef } from "../access/grant.ts";
-import { HttpProblem } from "../problem.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
 
 /** A session to create: its agent, and what the request is about, for which its key counts. */
@@ -26,9 +25,4 @@ export function newSessionId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(18));
   const text = btoa(String.fromCharCode(...bytes));
   return `s_${text.replaceAll("+", "-").replaceAll("/", "_")}`;
-}
-
-/** Throws `forbidden`. */
-export async function checkMayCreate(access: Access, ref: SessionRef): Promise<void> {
-  if (!(await access.may("create", ref))) throw new HttpProblem("forbidden", "You may not create a session.");
 }

@@ -63,11 +63,6 @@ export class PostLedger {
     }
   }
 
-  /** The digest of the content of the post with a key; undefined if the log does not contain it. */
-  async contentOf({ key }: Pick<RequestId, "key">): Promise<string | undefined> {
-    return (await this.#postsOf(this.#live.session)).get(key)?.content;
-  }
-
   #rememberIgnored(key: string, post: RecentPost): void {
     this.#ignored.set(key, post);
     const [oldest] = this.#ignored.keys();

@@ -9,29 +9,24 @@ const headerSchema = z.object({
   parent: z.exactOptional(z.unknown()),
 });
 
+/** The header of a text; undefined for one that is not that of a session. */
+const headerOf = (text: string): z.infer<typeof headerSchema> | undefined =>
+  headerSchema.safeParse(textToJson(text)).data;
+
 /** The session of a header; undefined for a header that is not one of a session. */
-export function headerToRef(id: string, header: string): SessionRef | undefined {
-  const parsed = headerSchema.safeParse(textToJson(header));
-  if (!parsed.success) return undefined;
-  const { agent, user = null } = parsed.data;
-  return { id, agent: agent.name, user };
+export function headerToRef(id: string, text: string): SessionRef | undefined {
+  const header = headerOf(text);
+  return header && { id, agent: header.agent.name, user: header.user ?? null };
 }
 
 /** The incarnation in the header of a session; empty for one without. */
-export const incarnationIn = (header: string): string =>
-  headerSchema.safeParse(textToJson(header)).data?.incarnation ?? "";
+export const incarnationIn = (text: string): string => headerOf(text)?.incarnation ?? "";
 
 /** Whether a header is that of the session of a sub-agent, which only the owner of its caller's session runs. */
-export function isOfSubAgent(header: string): boolean {
-  const parsed = headerSchema.safeParse(textToJson(header));
-  return parsed.success && parsed.data.caller !== undefined;
-}
+export const isOfSubAgent = (text: string): boolean => headerOf(text)?.caller !== undefined;
 
 /** Whether a header is that of a fork. */
-export function isOfFork(header: string): boolean {
-  const parsed = headerSchema.safeParse(textToJson(header));
-  return parsed.success && parsed.data.parent !== undefined;
-}
+export const isOfFork = (text: string): boolean => headerOf(text)?.parent !== undefined;
 
 /** The value of a JSON text; undefined for a text that is not JSON. */
 export function textToJson(text: string): unknown {

@@ -154,7 +154,7 @@ export class SessionPool {
     const forget = (): void => {
       if (this.#entries.get(ref.id) === entry) this.#entries.delete(ref.id);
     };
-    opening.then((live) => live.onEnded(forget), forget);
+    opening.then((live) => live.listen({ onEnded: forget }), forget);
     return entry;
   }
 

@@ -37,8 +37,7 @@ export async function holdForStream(
 export class StreamHold {
   readonly live: LiveSession;
   readonly #sent: StreamRequest;
-  readonly #releases: readonly (() => void)[];
-  #end: (() => void) | undefined;
+  #releases: readonly (() => unknown)[];
 
   constructor(sent: StreamRequest, { live, release }: SessionHold, uncount: () => void) {
     this.live = live;
@@ -60,18 +59,18 @@ export class StreamHold {
   /** Registers how the stream is ended from outside: when its client leaves, or when the server is closed. */
   endsBy(end: () => void): void {
     const { parts, request } = this.#sent;
-    this.#end = end;
+    if (request.signal.aborted) return end();
     parts.streamEnds.add(end);
-    if (request.signal.aborted) end();
-    else request.signal.addEventListener("abort", end, { once: true });
+    request.signal.addEventListener("abort", end, { once: true });
+    this.#releases = [
+      ...this.#releases,
+      () => parts.streamEnds.delete(end),
+      () => request.signal.removeEventListener("abort", end),
+    ];
   }
 
   /** Called when the stream has ended, or could not begin. Can be called more than once. */
   release(): void {
     for (const release of this.#releases) release();
-    if (this.#end === undefined) return;
-    const { parts, request } = this.#sent;
-    parts.streamEnds.delete(this.#end);
-    request.signal.removeEventListener("abort", this.#end);
   }
 }

@@ -1,13 +1,8 @@
-/** `counted`: how much of the buffer it takes. */
-interface WaitingText {
-  readonly text: string;
-  readonly counted: number;
-}
-
-/** The texts that wait for a reader. */
-export class WaitingTexts {
+/** What waits for a reader. */
+export class Waiting<Item extends { readonly text: string }> {
   readonly #limit: number;
-  #texts: WaitingText[] = [];
+  /** `counted`: how much of the buffer it takes. */
+  #items: { readonly item: Item; readonly counted: number }[] = [];
   #buffered = 0;
   #isCounted = true;
 
@@ -17,7 +12,7 @@ export class WaitingTexts {
   }
 
   get isEmpty(): boolean {
-    return this.#texts.length === 0;
+    return this.#items.length === 0;
   }
 
   /** Whether more waits than the buffer takes. */
@@ -25,9 +20,9 @@ export class WaitingTexts {
     return this.#buffered > this.#limit;
   }
 
-  add(text: string): void {
-    const counted = this.#isCounted ? text.length : 0;
-    this.#texts.push({ text, counted });
+  add(item: Item): void {
+    const counted = this.#isCounted ? item.text.length : 0;
+    this.#items.push({ item, counted });
     this.#buffered += counted;
   }
 
@@ -41,16 +36,16 @@ export class WaitingTexts {
     }
   }
 
-  take(): string | undefined {
-    const next = this.#texts.shift();
+  take(): Item | undefined {
+    const next = this.#items.shift();
     this.#buffered -= next?.counted ?? 0;
-    return next?.text;
+    return next?.item;
   }
 
-  /** Everything that waits. */
-  takeAll(): string {
-    const all = this.#texts.map(({ text }) => text).join("");
-    this.#texts = [];
+  /** Takes everything that waits. */
+  clear(): readonly Item[] {
+    const all = this.#items.map(({ item }) => item);
+    this.#items = [];
     this.#buffered = 0;
     return all;
   }

@@ -1,27 +1,20 @@
+import { openApiOf } from "../openapi/document.ts";
+import type { SchemaName } from "../openapi/schemas.ts";
 import type { ProblemCode } from "../problem.ts";
-import type { Operation } from "../routes/addresses.ts";
-import type { SchemaName } from "./schemas.ts";
-
-/** A successful response: its body is JSON of a schema, a text of a media type, one of both, or empty. */
-interface ResponseDescription {
-  readonly description: string;
-  readonly schema?: SchemaName;
-  readonly mediaType?: string;
-  readonly headers?: readonly ("location" | "moora-session" | "x-vercel-ai-ui-message-stream")[];
-}
-
-/** What the description says of an operation. */
-export interface OperationDescription {
-  readonly summary: string;
-  readonly body?: SchemaName;
-  /** Whether the body may be missing. Default: false. */
-  readonly isBodyOptional?: boolean;
-  readonly query?: Readonly<Record<string, { readonly description: string; readonly schema: object }>>;
-  readonly requestHeaders?: readonly ("idempotency-key" | "last-event-id")[];
-  readonly responses: Readonly<Record<number, ResponseDescription>>;
-  /** The problems beside those that every operation of a user has. */
-  readonly problems?: readonly ProblemCode[];
-}
+import { open, route, type Operation, type Operations, type ResponseDescription } from "./operation.ts";
+import { postAgUi } from "./ag-ui-routes.ts";
+import { postChat, readChat, resumeChat } from "./chat-routes.ts";
+import { streamEvents } from "./event-routes.ts";
+import { readFile } from "./file-routes.ts";
+import { postFork } from "./fork-route.ts";
+import { healthResponse, readyResponse } from "./health-routes.ts";
+import { exportRoute, readInspector } from "./inspector-routes.ts";
+import { postMcp } from "./mcp-route.ts";
+import { readMetrics } from "./metrics-routes.ts";
+import { postCancel, postData, postDecision, postMessage } from "./post-routes.ts";
+import { postPause, postResume, postRetry } from "./loop-routes.ts";
+import { json, type Route } from "./route.ts";
+import { createSession, listAgents, listSessions, readSessionView, removeSession } from "./session-routes.ts";
 
 const seq = { type: "integer", minimum: 0 } as const;
 
@@ -40,27 +33,29 @@ const createProblems = [
 
 const bodyProblems = [...createProblems, "refused"] as const;
 
-const post = (summary: string, body: SchemaName): OperationDescription => ({
-  summary,
-  body,
-  query: { incarnation },
-  requestHeaders: ["idempotency-key"],
-  responses: { 200: { description: "The receipt, after the input is durable.", schema: "Receipt" } },
-  problems: [
-    ...bodyProblems,
-    "forbidden",
-    "not-found",
-    "history-changed",
-    "session-incomplete",
-    "idempotency-key-reused",
-  ],
-});
-
-const dataPost = post("Changes the application data with operations of JSON Patch.", "DataBody");
-const postedData: OperationDescription = {
-  ...dataPost,
-  problems: [...(dataPost.problems ?? []), "test-failed", "data-changed", "cursor-beyond-end"],
-};
+/** A route that posts to a session. */
+const post = (
+  kind: string,
+  handle: Route,
+  [summary, body]: readonly [string, SchemaName],
+  problems: readonly ProblemCode[] = [],
+): Operation =>
+  route(`POST /sessions/:id/${kind}`, handle, {
+    summary,
+    body,
+    query: { incarnation },
+    requestHeaders: ["idempotency-key"],
+    responses: { 200: { description: "The receipt, after the input is durable.", schema: "Receipt" } },
+    problems: [
+      ...bodyProblems,
+      "forbidden",
+      "not-found",
+      "history-changed",
+      "session-incomplete",
+      "idempotency-key-reused",
+      ...problems,
+    ],
+  });
 
 const uiStream = {
   description: "A UI message stream of the AI SDK, version 1.",
@@ -74,21 +69,21 @@ const nothingToResume = {
 
 const streamProblems = ["not-found", "session-incomplete", "too-many-streams"] as const;
 
-/** What the description says of each operation. */
-export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
-  listAgents: {
+/** The routes of a server: their addresses, what answers them, and what the description says of them. */
+export const operations: Operations = {
+  listAgents: route("GET /agents", listAgents, {
     summary: "Lists the agents of which the user may create sessions, ordered by name.",
     responses: { 200: { description: "The agents.", schema: "AgentList" } },
-  },
-  createSession: {
+  }),
+  createSession: route("POST /agents/:agent/sessions", createSession, {
     summary: "Creates a session.",
     body: "EmptyBody",
     isBodyOptional: true,
     requestHeaders: ["idempotency-key"],
     responses: { 201: { description: "The session.", schema: "SessionSummary", headers: ["location"] } },
     problems: [...createProblems, "forbidden", "not-found"],
-  },
-  listSessions: {
+  }),
+  listSessions: route("GET /sessions", listSessions, {
     summary: "Lists the own sessions, ordered by id, in pages, with their titles, states and times.",
     query: {
       limit: {
@@ -99,31 +94,42 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
     },
     responses: { 200: { description: "One page.", schema: "SessionPage" } },
     problems: ["invalid-request"],
-  },
-  readSession: {
+  }),
+  readSession: route("GET /sessions/:id", readSessionView, {
     summary: "Reads a session: its state and its open questions.",
     query: { at: { description: "The record whose state is read. Default: the last one.", schema: seq } },
     responses: { 200: { description: "The session.", schema: "SessionView" } },
     problems: ["invalid-request", "cursor-beyond-end", "not-found", "session-incomplete"],
-  },
-  exportSession: {
+  }),
+  exportSession: route("GET /sessions/:id/export", exportRoute, {
     summary: "Exports a session: its header, its records with their digests, and a seal.",
     responses: { 200: { description: "Lines of JSON.", mediaType: "application/jsonl" } },
     problems: ["not-found", "session-incomplete"],
-  },
-  removeSession: {
+  }),
+  removeSession: route("DELETE /sessions/:id", removeSession, {
     summary: "Removes a session with all its records, and the sessions of its sub-agents.",
     responses: { 204: { description: "The session was removed." } },
     problems: ["forbidden", "not-found", "refused"],
-  },
-  postMessage: post("Posts a message of the user.", "MessageBody"),
-  postDecision: post("Answers an open question. The reviewer is the user of the request.", "DecisionBody"),
-  postCancel: post("Cancels the running loop.", "CancelBody"),
-  postData: postedData,
-  postRetry: post("Tries a failed or canceled loop again.", "EmptyBody"),
-  postPause: post("Pauses the session: no new work starts until it is resumed.", "PauseBody"),
-  postResume: post("Continues a paused session.", "EmptyBody"),
-  forkSession: {
+  }),
+  postMessage: post("messages", postMessage, ["Posts a message of the user.", "MessageBody"]),
+  postDecision: post("decisions", postDecision, [
+    "Answers an open question. The reviewer is the user of the request.",
+    "DecisionBody",
+  ]),
+  postCancel: post("cancel", postCancel, ["Cancels the running loop.", "CancelBody"]),
+  postData: post(
+    "data",
+    postData,
+    ["Changes the application data with operations of JSON Patch.", "DataBody"],
+    ["test-failed", "data-changed", "cursor-beyond-end"],
+  ),
+  postRetry: post("retry", postRetry, ["Tries a failed or canceled loop again.", "EmptyBody"]),
+  postPause: post("pause", postPause, [
+    "Pauses the session: no new work starts until it is resumed.",
+    "PauseBody",
+  ]),
+  postResume: post("resume", postResume, ["Continues a paused session.", "EmptyBody"]),
+  forkSession: route("POST /sessions/:id/fork", postFork, {
     summary:
       "Creates a session of the user from the records of another one. Work that is open at the last of them gets the result that the original session has.",
     body: "ForkBody",
@@ -141,14 +147,14 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
       "refused",
       "idempotency-key-reused",
     ],
-  },
-  readFile: {
+  }),
+  readFile: route("GET /sessions/:id/files/:digest", readFile, {
     summary:
       "Reads a file of a session that is stored by the digest of its bytes: `ni:///sha-256;DIGEST` in its state.",
     responses: { 200: { description: "The bytes, with their media type.", mediaType: "*/*" } },
     problems: ["not-found", "session-incomplete"],
-  },
-  streamEvents: {
+  }),
+  streamEvents: route("GET /sessions/:id/events", streamEvents, {
     summary: "Streams the events of a session after a record.",
     query: {
       after: { description: "The record after which the stream begins. Default: 0.", schema: seq },
@@ -168,8 +174,8 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
       },
     },
     problems: ["invalid-cursor", "cursor-beyond-end", "history-changed", ...streamProblems],
-  },
-  postAgUi: {
+  }),
+  postAgUi: route("POST /agents/:agent/ag-ui", postAgUi, {
     summary: "Runs an agent for a client of AG-UI 1.0.",
     body: "RunAgentInput",
     responses: {
@@ -180,27 +186,28 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
       },
     },
     problems: [...bodyProblems, "forbidden", ...streamProblems],
-  },
-  postChat: {
+  }),
+  postChat: route("POST /agents/:agent/chat", postChat, {
     summary:
       "Answers a message of `useChat`, once more if it asks for that, or continues after its approvals.",
     body: "ChatBody",
     responses: { 200: uiStream },
     problems: [...bodyProblems, "forbidden", ...streamProblems],
-  },
-  readChat: {
+  }),
+  readChat: route("GET /agents/:agent/chat/:id", readChat, {
     summary:
       "Reads the messages of a chat, as `useChat` takes them. A chat that has no message yet has none.",
     responses: { 200: { description: "The chat.", schema: "ChatView" } },
     problems: ["forbidden", "not-found", "session-incomplete"],
-  },
-  resumeChat: {
+  }),
+  resumeChat: route("GET /agents/:agent/chat/:id/stream", resumeChat, {
     summary:
       "Resumes the stream of a chat from the beginning of its newest answer, also a complete one that the page may lack.",
     responses: { 200: uiStream, 204: nothingToResume },
     problems: ["forbidden", ...streamProblems],
-  },
-  postMcp: {
+  }),
+  postMcp: route("POST /mcp", postMcp, {
+    isOn: ({ mcp }) => mcp !== undefined,
     summary: "Takes a message of the Model Context Protocol, whose tools are the agents (streamable HTTP).",
     body: "McpMessage",
     responses: {
@@ -208,30 +215,32 @@ export const descriptions: Readonly<Record<Operation, OperationDescription>> = {
       202: { description: "The message was a notification." },
     },
     problems: [...createProblems, "not-found", "too-many-streams"],
-  },
-  readMetrics: {
+  }),
+  readMetrics: route("GET /metrics", readMetrics, {
+    isOn: ({ metrics }) => metrics === true,
     summary: "Reads the metrics of the server.",
     responses: { 200: { description: "The text format of Prometheus.", mediaType: "text/plain" } },
     problems: ["forbidden", "not-found"],
-  },
-  readHealth: {
+  }),
+  readHealth: open("GET /health", healthResponse, {
     summary: "Answers while the process runs.",
     responses: { 200: { description: "The process runs.", schema: "Health" } },
-  },
-  readReadiness: {
+  }),
+  readReadiness: open("GET /ready", readyResponse, {
     summary: "Whether the server takes requests and can read its log.",
     responses: {
       200: { description: "It is ready.", schema: "Health" },
       503: { description: "It is closing, or the log cannot be read.", schema: "Health" },
     },
-  },
-  readInspector: {
+  }),
+  readInspector: open("GET /inspector/", readInspector, {
+    isOn: ({ inspector }) => inspector !== undefined,
     summary: "The inspector, a page that shows the sessions of its user.",
     responses: { 200: { description: "The page.", mediaType: "text/html" } },
     problems: ["not-found"],
-  },
-  describeApi: {
+  }),
+  describeApi: open("GET /openapi.json", ({ context }) => json(openApiOf(operations, context)), {
     summary: "Describes all routes.",
     responses: { 200: { description: "An OpenAPI 3.1 document.", mediaType: "application/json" } },
-  },
+  }),
 };
