@@ -1,13 +1,11 @@
 /** A complete adapter for a small API, and its conformance test. */
 import { noUsage, type LlmCaller, type LlmOutcome, type LlmPart, type LlmUsage } from "@moora/llm";
 import {
+  AnswerDraft,
   callProvider,
-  failedOutcome,
-  failureOf,
   fileToFallbackText,
   normalizeRequest,
   unknownSettingWarnings,
-  usageFields,
   type AnswerReader,
   type ConnectionOptions,
   type Protocol,
@@ -51,20 +49,30 @@ async function* eventsOf(response: Response): AsyncGenerator<Event> {
   }
 }
 
+/** Where the usage of the API has its counts. */
+const usageFields = {
+  inputTokens: "inputTokens",
+  cachedInputTokens: "cachedInputTokens",
+  cacheWriteTokens: "cacheWriteTokens",
+  outputTokens: "outputTokens",
+  reasoningTokens: "reasoningTokens",
+};
+
 class Reader implements AnswerReader<object, Event> {
   readonly #context: ReaderContext;
+  readonly #draft: AnswerDraft;
   readonly #calls: LlmPart[] = [];
-  #text = "";
   #end: Extract<Event, { type: "end" }> | undefined;
 
   constructor(context: ReaderContext) {
     this.#context = context;
+    this.#draft = new AnswerDraft(context, usageFields);
   }
 
   add(event: Event): boolean {
     const { feed, normalized } = this.#context;
     if (event.type === "text") {
-      this.#text += event.text;
+      this.#draft.text += event.text;
       feed.text(event.text);
     } else if (event.type === "call") {
       const name = normalized.nameOf(event.name);
@@ -77,22 +85,19 @@ class Reader implements AnswerReader<object, Event> {
   }
 
   partial(): string {
-    return this.#text;
+    return this.#draft.text;
   }
 
   usage(): LlmUsage | undefined {
-    return this.#end?.usage;
+    return this.#draft.usage();
   }
 
   outcome(): LlmOutcome {
     const { model = "", reason = "stop", usage } = this.#end ?? {};
-    const hasCalls = this.#calls.length > 0;
-    if (this.#text.trim() === "" && !hasCalls && reason !== "length")
-      return failedOutcome(failureOf("empty", "The model sent an empty answer."), this.#text, usage);
-    const text: LlmPart[] = this.#text === "" ? [] : [{ type: "text", text: this.#text.toWellFormed() }];
-    const unified = hasCalls && reason === "stop" ? "tool-calls" : reason;
-    const turn = { origin: this.#context.origin, parts: [...text, ...this.#calls] };
-    return { ok: true, turn, model, ...usageFields(usage ?? {}), finish: { unified, raw: reason } };
+    this.#draft.model = model;
+    this.#draft.report(usage);
+    const text: LlmPart = { type: "text", text: this.#draft.text.toWellFormed() };
+    return this.#draft.end({ parts: [text, ...this.#calls], raw: reason });
   }
 }
 
@@ -141,7 +146,7 @@ const protocolAt = (baseURL: string): Protocol<object, Event> => ({
     return eventsOf(response);
   },
   reader: (context) => new Reader(context),
-  errorCodes: { busy: "overloaded" },
+  errorCodes: [["overloaded", /^busy$/]],
   errorToBody: (error) => (error instanceof ErrorEvent ? error.body : undefined),
 });
 

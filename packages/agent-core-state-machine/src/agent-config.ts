@@ -121,7 +121,7 @@ export interface AgentConfig {
   readonly prices: PriceList;
   /**
    * What happens to a user message that arrives while a loop runs. "queue": the next request contains it. "restart": it
-   * cancels the loop, and the text that the model was writing is discarded. "reject": it is ignored. Default: "queue".
+   * cancels the loop; the text that the model was writing is kept, as its message. "reject": it is ignored. Default: "queue".
    */
   readonly interjection: "queue" | "restart" | "reject";
   /**

@@ -1,16 +1,30 @@
 import { nearest, refuse } from "@moora/agent-core-effects/internal";
 import type { AgentConfig } from "@moora/agent-core-state-machine";
 import type { LlmCaller } from "@moora/llm";
-import { madeFieldHint } from "@moora/llm/internal";
+import { madeOf, type MadeOf } from "@moora/llm/internal";
 import { checkName } from "./check-name.ts";
+
+/** What to change instead of a field that the agent makes. */
+const hints: Readonly<Record<MadeOf, string>> = {
+  tools: "Give config.settings.providerTools, which are offered beside the tools of the agent.",
+  systemPrompt: "Give systemPrompt.",
+  messages: "They are computed from the conversation.",
+  input: "It is computed from the conversation.",
+  models: "Give config.models, or the model of the caller.",
+  maxOutputTokens: "Give config.settings.maxOutputTokens.",
+  toolChoice: "Give config.toolChoice.",
+  parallel: "Give config.toolCalls.parallel.",
+  stream: "The agent reads one answer, streamed, with its usage.",
+};
 
 /** Throws `BuildError` for a field of the request that the agent makes itself. */
 export function checkProviderOptions({ settings: { providerOptions = {} } }: AgentConfig): void {
   for (const [provider, fields] of Object.entries(providerOptions)) {
-    const name = Object.keys(fields).find((field) => madeFieldHint(field) !== undefined);
-    if (name === undefined) continue;
-    const place = `config.settings.providerOptions.${provider}.${name}`;
-    refuse(`${place} would replace what the agent sends. ${madeFieldHint(name)}`);
+    for (const name of Object.keys(fields)) {
+      const made = madeOf(name);
+      const place = `config.settings.providerOptions.${provider}.${name}`;
+      if (made !== undefined) refuse(`${place} would replace what the agent sends. ${hints[made]}`);
+    }
   }
 }
 

@@ -233,6 +233,8 @@ describe("a change that is refused", () => {
     ["a date", (draft) => Object.assign(draft, { at: new Date(0) }), "at"],
     ["an undefined field", (draft) => Object.assign(draft, { at: undefined }), "at"],
     ["a promise", async () => undefined, "synchronous"],
+    ["a generator", function* () {}, "this one is a generator"],
+    ["an asynchronous generator", async function* () {}, "this one is a generator"],
     ["a thrown error", () => JSON.parse("{"), "JSON"],
   ])("for %s", async (_, recipe, message) => {
     const onError = vi.fn();

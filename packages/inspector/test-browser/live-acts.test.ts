@@ -50,9 +50,12 @@ describe("in a live session", () => {
   const button = (name: string) => page.getByRole("button", { name, exact: true });
   const said = (text: string) => page.getByRole("log").getByText(text).waitFor();
 
-  it("a question with a schema is answered in a form, which says what is wrong", async () => {
+  it("a question with a schema shows its text, and is answered in a form, which says what is wrong", async () => {
     await using server = await servedAgent(asking("support"));
     await talkIn(page, server.url, "A shirt, please.");
+    const question = page.getByRole("list", { name: "Open questions" });
+    await question.getByText("Which shirt?", { exact: true }).waitFor();
+    expect(await question.locator("pre").count()).toBe(0);
     const size = page.getByLabel("Size");
     await size.fill("large");
     await page.getByLabel("color").selectOption("blue");

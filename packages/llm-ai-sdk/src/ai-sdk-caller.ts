@@ -21,7 +21,7 @@ import {
   type Protocol,
 } from "@moora/llm/adapter";
 import type { AiSdkConnection, AiSdkFactory, AiSdkModel } from "./ai-sdk-model.ts";
-import { aiSdkErrorCodes, errorToBody } from "./ai-sdk-failure.ts";
+import { aiSdkErrors, errorToBody } from "./ai-sdk-failure.ts";
 import { AiSdkReader } from "./ai-sdk-to-outcome.ts";
 import { openStream, type ConnectedModel } from "./open-stream.ts";
 import { requestToAiSdk, type AiSdkBody } from "./request-to-ai-sdk.ts";
@@ -141,7 +141,7 @@ export class AiSdkCaller implements LlmCaller {
         requestToAiSdk(request, { ...context, provider, supportedUrls, providerOptions, callIdFormat }),
       open: (body, call) => openStream(connected, body, call, idleTimeoutMs),
       reader: (context) => new AiSdkReader(context, name),
-      errorCodes: aiSdkErrorCodes,
+      errorCodes: aiSdkErrors,
       errorToBody,
     };
   }

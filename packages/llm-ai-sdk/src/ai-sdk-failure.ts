@@ -1,39 +1,22 @@
-import type { Json, LlmFailureKind } from "@moora/llm";
-import { fieldsOf, isJsonObject, StreamFaultError, textToJson, type StreamFault } from "@moora/llm/adapter";
+import type { Json } from "@moora/llm";
+import {
+  fieldsOf,
+  isJsonObject,
+  StreamFaultError,
+  textToJson,
+  type ErrorRows,
+  type StreamFault,
+} from "@moora/llm/adapter";
 
-/** Errors of the AI SDK by their names, and status names of Google. */
-export const aiSdkErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
-  AI_LoadAPIKeyError: "auth",
-  AI_LoadSettingError: "auth",
-  AI_InvalidArgumentError: "invalid-request",
-  AI_InvalidPromptError: "invalid-request",
-  AI_NoSuchModelError: "invalid-request",
-  AI_UnsupportedFunctionalityError: "invalid-request",
-
-  INVALID_ARGUMENT: "invalid-request",
-  FAILED_PRECONDITION: "invalid-request",
-  OUT_OF_RANGE: "invalid-request",
-  NOT_FOUND: "invalid-request",
-  API_KEY_INVALID: "auth",
-  BILLING_DISABLED: "billing",
-  UNAUTHENTICATED: "auth",
-  PERMISSION_DENIED: "auth",
-  RESOURCE_EXHAUSTED: "rate-limit",
-  UNAVAILABLE: "overloaded",
-  INTERNAL: "server",
-  UNKNOWN: "server",
-  DEADLINE_EXCEEDED: "server",
-
-  ThrottlingException: "rate-limit",
-  ValidationException: "invalid-request",
-  AccessDeniedException: "auth",
-  UnrecognizedClientException: "auth",
-  ModelNotReadyException: "overloaded",
-  ServiceUnavailableException: "overloaded",
-  InternalServerException: "server",
-  ModelStreamErrorException: "server",
-  ModelTimeoutException: "server",
-};
+/** The names of errors of the AI SDK, and of Amazon. */
+export const aiSdkErrors: ErrorRows = [
+  ["auth", /^(AccessDenied|UnrecognizedClient)Exception$|^AI_Load(APIKey|Setting)Error$/],
+  ["rate-limit", /^ThrottlingException$/],
+  ["overloaded", /^(ModelNotReady|ServiceUnavailable)Exception$/],
+  ["server", /^(InternalServer|ModelStreamError|ModelTimeout)Exception$/],
+  ["invalid-request", /^ValidationException$|^AI_(InvalidPrompt|UnsupportedFunctionality)Error$/],
+  ["invalid-setting", /^AI_(NoSuchModel|InvalidArgument)Error$/],
+];
 
 const field = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
@@ -84,9 +67,8 @@ export function errorToBody(error: unknown): Json | undefined {
   if (nameOf(error) === "AI_TypeValidationError") return errorIn(field(error, "value"));
   if (nameOf(error) === "AI_APICallError") return textToJson(textOf(field(error, "responseBody")));
   if (error instanceof Error) {
-    return Object.hasOwn(aiSdkErrorCodes, error.name)
-      ? { error: { code: error.name, message: error.message } }
-      : undefined;
+    const isKnown = aiSdkErrors.some(([, pattern]) => pattern.test(error.name));
+    return isKnown ? { error: { code: error.name, message: error.message } } : undefined;
   }
   if (typeof error !== "object" || error === null) return undefined;
   const { data, message, type, code, statusCode } = fieldsOf(error);

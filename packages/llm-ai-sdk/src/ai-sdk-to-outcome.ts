@@ -1,21 +1,12 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import type { LlmFailureKind, LlmFinish, LlmOutcome, LlmUsage } from "@moora/llm";
+import type { LlmOutcome, LlmUsage } from "@moora/llm";
 import {
-  countsToUsage,
-  defined,
-  emptyMessage,
-  failedFinish,
-  failedOutcome,
-  failureOf,
-  hasContent,
-  isCutFinish,
-  isJsonObject,
+  AnswerDraft,
   StreamFaultError,
-  usageFields,
   withWarnings,
   type AnswerReader,
   type ReaderContext,
-  type ReportedCounts,
+  type UsageFields,
 } from "@moora/llm/adapter";
 import { errorToFault } from "./ai-sdk-failure.ts";
 import { PartList } from "./part-list.ts";
@@ -29,21 +20,29 @@ type Block = "text" | "reasoning";
 type BlockPart<Type extends Part["type"]> = Omit<Extract<Part, { readonly type: Type }>, "type">;
 type Finish = Extract<Part, { readonly type: "finish" }>;
 
+/** The models of the AI SDK do not read the reasoning of every server. */
+const usageFields: UsageFields = {
+  inputTokens: "inputTokens.total",
+  cachedInputTokens: "inputTokens.cacheRead",
+  cacheWriteTokens: "inputTokens.cacheWrite",
+  outputTokens: "outputTokens.total",
+  reasoningTokens: ["outputTokens.reasoning", "raw.completion_tokens_details.reasoning_tokens"],
+};
+
 /** Assembles an answer from the stream parts of a model. */
 export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
   readonly #context: ReaderContext;
-  readonly #requestedModel: string;
+  readonly #draft: AnswerDraft;
   readonly #parts = new PartList();
   readonly #calls: StreamedCalls;
   readonly #warnings: string[] = [];
-  #text = "";
   #hasStarted = false;
-  #model: string | undefined;
   #finish: Finish | undefined;
 
   constructor(context: ReaderContext, requestedModel: string) {
     this.#context = context;
-    this.#requestedModel = requestedModel;
+    this.#draft = new AnswerDraft(context, usageFields);
+    this.#draft.model = requestedModel;
     this.#calls = new StreamedCalls(context, this.#parts);
   }
 
@@ -56,13 +55,13 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
         this.#warnings.push(...part.warnings.map(warningToText));
         return false;
       case "response-metadata":
-        this.#model = part.modelId ?? this.#model;
+        this.#draft.model = part.modelId ?? this.#draft.model;
         return false;
       case "text-start":
         this.#startBlock("text", part);
         return false;
       case "text-delta":
-        this.#text += part.delta;
+        this.#draft.text += part.delta;
         this.#growBlock("text", part);
         return false;
       case "text-end":
@@ -101,6 +100,7 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
         throw new StreamFaultError(this.#faultOf(part.error));
       case "finish":
         this.#finish = part;
+        this.#draft.report(part.usage);
         if (part.finishReason.unified === "interrupted")
           throw new StreamFaultError({ type: "cut", empty: !this.#hasStarted });
         return true;
@@ -110,39 +110,21 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
   }
 
   partial(): string {
-    return this.#text;
+    return this.#draft.text;
   }
 
   usage(): LlmUsage | undefined {
-    return this.#finish && countsToUsage(countsOf(this.#finish));
+    return this.#draft.usage();
   }
 
   outcome(): LlmOutcome {
-    if (!this.#finish) return this.#failed("interrupted", "The answer is incomplete.");
+    if (!this.#finish) return this.#draft.failed("interrupted", "The answer is incomplete.");
     const { unified, raw = unified } = this.#finish.finishReason;
-    if (raw === "refusal") return this.#failed("refusal", "The model refused to answer.", raw);
-    if (unified === "content-filter")
-      return this.#failed("content-filter", "A content filter stopped the answer.", raw);
-    const unknown = unified === "error" ? "server" : undefined;
-    const kind = unified === "error" || unified === "other" ? (failedFinish(raw) ?? unknown) : undefined;
-    if (kind !== undefined) return this.#failed(kind, `The provider failed: ${raw}.`, raw);
-    const parts = this.#parts.build();
-    const finish: LlmFinish = {
-      unified: isCutFinish(raw) ? "length" : (finishes.get(unified) ?? "other"),
+    const outcome = this.#draft.end({
+      parts: this.#parts.build(),
       raw,
-    };
-    if (!hasContent(parts)) return this.#failed("empty", emptyMessage(finish), raw);
-
-    const outcome: LlmOutcome = {
-      ok: true,
-      turn: {
-        origin: this.#context.origin,
-        parts: parts.filter((part) => part.type !== "text" || part.text !== ""),
-      },
-      model: this.#model ?? this.#requestedModel,
-      ...usageFields(countsOf(this.#finish)),
-      finish,
-    };
+      unknown: unified === "error" ? "server" : unified,
+    });
     return withWarnings(outcome, ...this.#warnings);
   }
 
@@ -164,32 +146,6 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
   #faultOf(error: unknown): NonNullable<ReturnType<typeof errorToFault>> {
     return errorToFault(error, true) ?? { type: "unreadable", error };
   }
-
-  #failed(kind: LlmFailureKind, message: string, raw?: string): LlmOutcome {
-    const refusedBy = kind === "context-length" ? this.#context.origin : undefined;
-    return failedOutcome(failureOf(kind, message, defined({ raw, refusedBy })), this.#text, this.usage());
-  }
-}
-
-const finishes: ReadonlyMap<string, LlmFinish["unified"]> = new Map([
-  ["stop", "stop"],
-  ["length", "length"],
-  ["tool-calls", "tool-calls"],
-]);
-
-const countsOf = ({ usage: { inputTokens, outputTokens, raw } }: Finish): ReportedCounts => ({
-  inputTokens: inputTokens.total,
-  cachedInputTokens: inputTokens.cacheRead,
-  cacheWriteTokens: inputTokens.cacheWrite,
-  outputTokens: outputTokens.total,
-  reasoningTokens: outputTokens.reasoning ?? rawReasoningTokens(raw),
-});
-
-/** The count of Chat Completions, where the model of the AI SDK does not read it. */
-function rawReasoningTokens(raw: Finish["usage"]["raw"]): number | undefined {
-  const details = raw?.["completion_tokens_details"];
-  const tokens = isJsonObject(details) ? details["reasoning_tokens"] : undefined;
-  return typeof tokens === "number" ? tokens : undefined;
 }
 
 type Warning = Extract<Part, { readonly type: "stream-start" }>["warnings"][number];

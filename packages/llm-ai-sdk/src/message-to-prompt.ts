@@ -7,7 +7,6 @@ import type {
 } from "@ai-sdk/provider";
 import type { Json, LlmContent, LlmFile, LlmToolResult } from "@moora/llm";
 import {
-  fileToFallbackText,
   isJsonObject,
   placeholders,
   type Half,
@@ -20,12 +19,11 @@ import type { ProviderTraits } from "./provider-traits.ts";
 type UserContent = Extract<LanguageModelV4Message, { role: "user" }>["content"];
 type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
 
-/** What a provider accepts, and where warnings go. */
+/** What a provider accepts. */
 export interface PromptContext {
   readonly traits: ProviderTraits;
-  /** The URLs that the provider reads itself, by media type. */
-  readonly supportedUrls: Readonly<Record<string, readonly RegExp[]>>;
-  readonly warn: (warning: string) => void;
+  /** Whether calls and their results are texts. */
+  readonly callsAsText: boolean;
 }
 
 /**
@@ -45,10 +43,10 @@ export function messagesToPrompt(
     prompt.push({ role: "user", content });
   };
   for (const message of messages) {
-    if (message.role === "user") appendUser(message.content.map((piece) => contentToPart(piece, context)));
+    if (message.role === "user") appendUser(message.content.map(contentToPart));
     else if (message.role === "note") appendUser([text(`<note>\n${message.text}\n</note>`)]);
     else {
-      const content = message.parts.flatMap(partToContent);
+      const content = message.parts.flatMap((part) => partToContent(part, context));
       if (content.length === 0) continue;
       if (prompt.length === 0) appendUser([text(placeholders.first)]);
       if (prompt.at(-1)?.role === "assistant") appendUser([text(placeholders.next)]);
@@ -77,19 +75,26 @@ function appendResults(
 ): void {
   const calls = parts.filter((part) => part.type === "tool-call");
   if (calls.length === 0) return;
+  if (context.callsAsText) {
+    return appendUser(
+      calls.flatMap(({ name, result }) => [
+        text(`(Result of ${name})\n${resultText(result)}`),
+        ...(result.files ?? []).map(fileToPart),
+      ]),
+    );
+  }
   prompt.push({ role: "tool", content: calls.map((call) => callToResult(call, context)) });
   const files = calls
     .filter(({ result }) => !holdsFiles(result, context))
     .flatMap(({ result }) => result.files ?? []);
-  if (files.length > 0)
-    appendUser([text("Files of the results above:"), ...files.map((file) => fileToPart(file, context))]);
+  if (files.length > 0) appendUser([text("Files of the results above:"), ...files.map(fileToPart)]);
 }
 
 /**
  * The parts of a turn. Opaque parts are parts of a prompt already: the reader of an answer stores them in that form, which no
  * type of JSON describes.
  */
-function partToContent(part: NormalizedPart): AssistantContent {
+function partToContent(part: NormalizedPart, { callsAsText }: PromptContext): AssistantContent {
   const raw = "raw" in part ? optionsOf(part.raw) : {};
   switch (part.type) {
     case "text":
@@ -97,6 +102,7 @@ function partToContent(part: NormalizedPart): AssistantContent {
     case "reasoning":
       return [{ type: "reasoning", text: part.text, ...raw }];
     case "tool-call":
+      if (callsAsText) return [text(`(Called ${part.name} with ${part.arguments})`)];
       return [{ type: "tool-call", toolCallId: part.id, toolName: part.name, input: part.input, ...raw }];
     case "file":
       return [{ type: "file", mediaType: part.file.mediaType, data: dataOf(part.file), ...raw }];
@@ -131,41 +137,33 @@ const holdsFiles = ({ isError }: LlmToolResult, { traits }: PromptContext): bool
 function resultToOutput(result: LlmToolResult, context: PromptContext): LanguageModelV4ToolResultOutput {
   const value = resultText(result);
   if (result.isError) return { type: "error-text", value };
-  const inResult = context.traits.urlsInResults ? context : { ...context, supportedUrls: {} };
-  const parts = holdsFiles(result, context)
-    ? (result.files ?? []).map((file) => fileToPart(file, inResult))
-    : [];
-  // One text for the result and for what stands in place of files: some models send each text as a result of its own.
-  const words = [value, ...parts.flatMap((part) => (part.type === "text" ? [part.text] : []))].join("\n\n");
-  const files = parts.filter((part) => part.type === "file");
+  const files = holdsFiles(result, context) ? (result.files ?? []) : [];
   return files.length === 0
-    ? { type: "text", value: words }
-    : { type: "content", value: [text(words), ...files] };
+    ? { type: "text", value }
+    : { type: "content", value: [text(value), ...files.map(fileToPart)] };
 }
 
 /** Not every provider marks failed results, so the text of one starts with "Error". */
 const resultText = ({ isError, content }: LlmToolResult): string =>
   isError && !/^error\b/i.test(content) ? `Error: ${content}` : content;
 
-const contentToPart = (piece: LlmContent, context: PromptContext): UserContent[number] =>
-  piece.type === "text" ? text(piece.text) : fileToPart(piece.file, context);
+const contentToPart = (piece: LlmContent): UserContent[number] =>
+  piece.type === "text" ? text(piece.text) : fileToPart(piece.file);
 
-function fileToPart(
-  file: LlmFile,
-  { traits, supportedUrls, warn }: PromptContext,
-): LanguageModelV4FilePart | { type: "text"; text: string } {
-  const { mediaType, name } = file;
-  const part = { type: "file", mediaType, ...(name !== undefined && { filename: name }) } as const;
-  if ("data" in file && traits.files.test(mediaType))
-    return { ...part, data: { type: "data", data: file.data } };
-  if ("url" in file && URL.canParse(file.url) && isSupported(file.url, mediaType, supportedUrls))
-    return { ...part, data: { type: "url", url: new URL(file.url) } };
-
-  return text(fileToFallbackText(file, warn));
-}
+const fileToPart = (file: LlmFile): LanguageModelV4FilePart => ({
+  type: "file",
+  mediaType: file.mediaType,
+  ...(file.name !== undefined && { filename: file.name }),
+  data: dataOf(file),
+});
 
 /** Whether the provider reads a URL itself. The types of its list may be `*`, `image/*` or `image/png`. */
-const isSupported = (url: string, mediaType: string, supported: PromptContext["supportedUrls"]): boolean =>
+export const readsUrl = (
+  url: string,
+  mediaType: string,
+  supported: Readonly<Record<string, readonly RegExp[]>>,
+): boolean =>
+  URL.canParse(url) &&
   Object.entries(supported).some(
     ([type, patterns]) =>
       (type === "*" || type.split("/", 1).join("") === "*" || matchesType(mediaType, type)) &&

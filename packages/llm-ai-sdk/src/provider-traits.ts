@@ -1,4 +1,4 @@
-import { commonIdFormat, type FileLimits, type IdFormat } from "@moora/llm/adapter";
+import { commonFiles, commonIdFormat, type FileLimits, type IdFormat } from "@moora/llm/adapter";
 import type { JsonObject } from "@moora/llm";
 
 /** How a provider of the AI SDK differs from others, where the common interface of its models has no field. */
@@ -27,6 +27,8 @@ export interface ProviderTraits {
   readonly schemaWithTools: boolean;
   /** Whether a user message may directly follow tool results. */
   readonly userAfterResults: boolean;
+  /** Whether calls and results need tools in the same request. Without any, they are sent as text. Default: false. */
+  readonly callsNeedTools?: boolean;
 }
 
 /**
@@ -44,77 +46,63 @@ const nameFormatOf = (characters: string): IdFormat => ({
 const common = {
   idFormat: commonIdFormat,
   nameFormat: nameFormatOf("[A-Za-z0-9_-]{1,64}"),
-  files: /^(image\/(png|jpeg|gif|webp)|application\/pdf)$/,
+  files: commonFiles,
   filesInResults: false,
   urlsInResults: false,
   schemaWithTools: false,
   userAfterResults: true,
 } as const;
 
-/** OpenAI's provider, also for Azure. Nothing is stored, so that the provider returns encrypted reasoning. */
-const openAi = (optionsName: string, isResponses: boolean): ProviderTraits => ({
-  ...common,
-  optionsName,
-  ...(isResponses && { options: { store: false } }),
-  noParallelCalls: { parallelToolCalls: false },
-  cacheKeyOption: "promptCacheKey",
-  filesInResults: isResponses,
-  urlsInResults: isResponses,
-  schemaWithTools: true,
-});
+const noParallelCalls = { parallelToolCalls: false };
 
-/** Traits by the beginning of a model's `provider`. The first match counts. */
-const known: readonly (readonly [RegExp, (provider: string) => ProviderTraits])[] = [
-  [/^openai\b/, (provider) => openAi("openai", provider.endsWith(".responses"))],
-  [/^azure\b/, (provider) => openAi("azure", provider.endsWith(".responses"))],
-  [
-    /^anthropic\b|\banthropic\b/,
-    () => ({
-      ...common,
-      optionsName: "anthropic",
-      fileLimits: { maxFiles: 100, maxImageLength: 5 * 2 ** 20, maxTotalLength: 30 * 2 ** 20 },
-      noParallelCalls: { disableParallelToolUse: true },
-      filesInResults: true,
-      urlsInResults: true,
-    }),
-  ],
-  [/^google\b.*\bvertex\b/, () => google("googleVertex")],
-  [/^google\b/, () => google("google")],
-  [
-    /^mistral\b/,
-    () => ({
-      ...common,
-      optionsName: "mistral",
-      noParallelCalls: { parallelToolCalls: false },
-      cacheKeyOption: "promptCacheKey",
-      idFormat: { pattern: /^[A-Za-z0-9]{9}$/, length: 9 },
-      fileLimits: { maxFiles: 8 },
-      userAfterResults: false,
-    }),
-  ],
-  [
-    /^xai\b/,
-    () => ({
-      ...common,
-      optionsName: "xai",
-      options: { store: false },
-      noParallelCalls: { parallelToolCalls: false },
-    }),
-  ],
-  [/^amazon-bedrock\b/, () => ({ ...common, optionsName: "bedrock", filesInResults: true })],
-];
+/** Nothing is stored, so that the provider returns encrypted reasoning. */
+const options = { store: false };
 
-const google = (optionsName: string): ProviderTraits => ({
-  ...common,
-  optionsName,
+/** OpenAI's provider, also for Azure. */
+const openAi = { noParallelCalls, cacheKeyOption: "promptCacheKey", schemaWithTools: true };
+
+const google = {
   nameFormat: nameFormatOf("[A-Za-z_][A-Za-z0-9_-]{0,63}"),
   files: /^(image\/(png|jpeg|webp|heic|heif)|(audio|video)\/[\w.+-]+|application\/pdf)$/,
   fileLimits: { maxFiles: 3_600, maxTotalLength: 100 * 2 ** 20 },
   filesInResults: true,
-});
+};
+
+/**
+ * What is different, by a model's `provider`. The first match counts. The name of the options is that of the group, if the pattern has
+ * one, otherwise the beginning of the provider.
+ */
+const known: readonly (readonly [RegExp, Partial<ProviderTraits>])[] = [
+  [/^(openai|azure)\b.*\.responses$/, { ...openAi, options, filesInResults: true, urlsInResults: true }],
+  [/^(openai|azure)\b/, openAi],
+  [
+    /\b(anthropic)\b/,
+    {
+      fileLimits: { maxFiles: 100, maxImageLength: 5 * 2 ** 20, maxTotalLength: 30 * 2 ** 20 },
+      noParallelCalls: { disableParallelToolUse: true },
+      filesInResults: true,
+      urlsInResults: true,
+    },
+  ],
+  [/^google\b.*\bvertex\b/, { ...google, optionsName: "googleVertex" }],
+  [/^google\b/, google],
+  [
+    /^mistral\b/,
+    {
+      noParallelCalls,
+      cacheKeyOption: "promptCacheKey",
+      idFormat: { pattern: /^[A-Za-z0-9]{9}$/, length: 9 },
+      fileLimits: { maxFiles: 8 },
+      userAfterResults: false,
+    },
+  ],
+  [/^xai\b/, { options, noParallelCalls }],
+  [/^amazon-bedrock\b/, { optionsName: "bedrock", filesInResults: true, callsNeedTools: true }],
+];
 
 /** The traits of a provider, by the `provider` of its models. An unknown one has only what every provider accepts. */
 export function traitsOf(provider: string): ProviderTraits {
-  const found = known.find(([pattern]) => pattern.test(provider));
-  return found?.[1](provider) ?? { ...common, optionsName: provider.split(".", 1).join("") };
+  const [pattern, traits] = known.find(([one]) => one.test(provider)) ?? [];
+  const optionsName = pattern?.exec(provider)?.[1] ?? provider.split(".", 1).join("");
+  return { ...common, optionsName, ...traits };
 }

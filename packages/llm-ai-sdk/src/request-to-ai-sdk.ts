@@ -7,22 +7,24 @@ import type {
 } from "@ai-sdk/provider";
 import type { JsonObject, LlmRequest, LlmSettings } from "@moora/llm";
 import {
+  aiSdkAnswer,
+  aiSdkTool,
   convertSchema,
   defined,
   normalizeRequest,
   providerFields,
   providerToolsOf,
-  schemaDialects,
   unknownSettingWarnings,
   unsupportedWarning,
   wireIds,
   withAnswerInstruction,
   type BodyContext,
+  type FileRules,
   type IdFormat,
   type NormalizedRequest,
   type WireRequest,
 } from "@moora/llm/adapter";
-import { halfOf, messagesToPrompt } from "./message-to-prompt.ts";
+import { halfOf, messagesToPrompt, readsUrl } from "./message-to-prompt.ts";
 import { traitsOf, type ProviderTraits } from "./provider-traits.ts";
 
 /** Where and how a request is sent. */
@@ -48,20 +50,27 @@ export function requestToAiSdk(request: LlmRequest, context: AiSdkContext): Wire
   const warn = (warning: string): void => void warnings.push(warning);
   const traits = traitsOf(context.provider);
   const idFormat = context.callIdFormat ?? traits.idFormat;
-  const { nameFormat, fileLimits } = traits;
-  const given = normalizeRequest(request, { ...context, idFormat, nameFormat, fileLimits, halfOf, warn });
+  const { nameFormat } = traits;
+  const { supportedUrls = {} } = context;
+  const files: FileRules = {
+    ...traits.fileLimits,
+    types: traits.files,
+    takesUrl: ({ url, mediaType }, isInResult) =>
+      (!isInResult || traits.urlsInResults || !traits.filesInResults) &&
+      readsUrl(url, mediaType, supportedUrls),
+  };
+  const given = normalizeRequest(request, { ...context, idFormat, nameFormat, files, halfOf, warn });
   const schema = answerSchemaOf(given, traits);
   const normalized = schema ? given : withAnswerInstruction(given, api, warn);
-  const { supportedUrls = {} } = context;
   const { settings } = normalized;
+  const provided = providerToolsOf(request, traits.optionsName);
+  const hasTools = normalized.tools.length + provided.length > 0 && normalized.toolChoice !== "none";
+  const callsAsText = traits.callsNeedTools === true && !hasTools;
   if (settings.confidence === true) warn(unsupportedWarning("confidence", api));
   const body: AiSdkBody = {
-    prompt: [
-      ...systemOf(normalized),
-      ...messagesToPrompt(normalized.messages, { traits, supportedUrls, warn }),
-    ],
+    prompt: [...systemOf(normalized), ...messagesToPrompt(normalized.messages, { traits, callsAsText })],
     ...settingsOf(settings),
-    ...toolsOf(normalized, providerToolsOf(request, traits.optionsName)),
+    ...toolsOf(normalized, provided),
     // JSON Schema is JSON, which the type of the AI SDK describes by keyword.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     ...(schema && { responseFormat: { type: "json", schema: schema as object } }),
@@ -95,7 +104,7 @@ function toolsOf(
     type: "function",
     name,
     ...(description !== "" && { description }),
-    inputSchema: { ...convertSchema(schema, schemaDialects.aiSdkTool).schema, type: "object" },
+    inputSchema: { ...convertSchema(schema, aiSdkTool).schema, type: "object" },
   }));
   const others = provided.map((tool) => ({ type: "provider", args: {}, ...tool }));
   return {
@@ -112,7 +121,7 @@ function answerSchemaOf(
   { schemaWithTools }: ProviderTraits,
 ): JsonObject | undefined {
   if (answerSchema === undefined || (tools.length > 0 && !schemaWithTools)) return undefined;
-  const { schema, isExact } = convertSchema(answerSchema, schemaDialects.aiSdkAnswer);
+  const { schema, isExact } = convertSchema(answerSchema, aiSdkAnswer);
   return isExact ? schema : undefined;
 }
 

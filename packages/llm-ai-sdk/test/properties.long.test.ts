@@ -3,13 +3,8 @@ import { createGoogle } from "@ai-sdk/google";
 import { createMistral } from "@ai-sdk/mistral";
 import { createOpenAI } from "@ai-sdk/openai";
 import type { JsonObject, LlmPart, LlmRequest } from "@moora/llm";
-import {
-  encryptedContentOf,
-  recordingFetch,
-  requestFromChoices,
-  signatureOf,
-  type ServerDialect,
-} from "@moora/llm/testing";
+import { encryptedContentOf, recordingFetch, signatureOf, type ServerDialect } from "@moora/llm/testing";
+import { requestFromChoices } from "@moora/testbed/llm/request-from-choices";
 import { messagesDialect } from "@moora/testbed/anthropic/messages-dialect";
 import { geminiDialect } from "@moora/testbed/google/gemini-dialect";
 import { mistralDialect } from "@moora/testbed/mistral/mistral-dialect";

@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { LlmChunk, LlmOutcome } from "@moora/llm";
-import { outputOfScript } from "@moora/llm/testing";
+import { outputOfScript } from "@moora/testbed/llm/call-endings";
 import { requestOf } from "@moora/testbed/request-of";
 import { describe, expect, it } from "vitest";
 import { aiSdk } from "../src/index.ts";

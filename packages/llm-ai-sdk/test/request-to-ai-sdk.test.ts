@@ -164,3 +164,26 @@ it("tools that the provider runs are sent beside those of the agent, as tools of
   expect(bodyFor({ tools: [] }).tools).toEqual([sent]);
   expect(bodyFor({ tools: [], purpose: "reflect" })).not.toHaveProperty("tools");
 });
+
+describe("calls and results in a request without tools", () => {
+  const results = [{ isError: true, content: "a picture", files: [png] }];
+  const messages = [...requestOf().messages, { role: "assistant", turn: sum, results } as const];
+  const promptFor = (provider: string, overrides: Partial<LlmRequest>) =>
+    JSON.stringify(convert({ messages, ...overrides }, { provider }).body.prompt);
+
+  it.each([{ tools: [] }, { tools: [add], toolChoice: "none" as const }])(
+    "are texts for Bedrock, which refuses them without tools, and whose package would drop them: %j",
+    (overrides) => {
+      const prompt = promptFor("amazon-bedrock", overrides);
+      expect(prompt).not.toMatch(/"type":"tool-(call|result)"/);
+      expect(prompt).toContain("(Called add with {})");
+      expect(prompt).toContain("Error: a picture");
+      expect(prompt).toContain(png.data);
+    },
+  );
+
+  it("are calls and results for every other provider, and for Bedrock with tools", () => {
+    for (const prompt of [promptFor("google", {}), promptFor("amazon-bedrock", { tools: [add] })])
+      expect(prompt).toMatch(/"type":"tool-call".*"type":"tool-result"/);
+  });
+});

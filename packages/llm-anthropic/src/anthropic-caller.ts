@@ -1,26 +1,27 @@
-import type Anthropic from "@anthropic-ai/sdk";
 import type {
   MessageCreateParamsStreaming,
   RawMessageStreamEvent,
 } from "@anthropic-ai/sdk/resources/messages";
-import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
+import type { LlmCaller, LlmRequest } from "@moora/llm";
 import {
-  callProvider,
   checkOptions,
   connectionForms,
   environmentVariable,
+  hostOf,
   loadSdk,
   oneOf,
   optionForms,
   optionsWithModel,
+  ProviderCaller,
+  sdkClientOptions,
   sdkErrorBody,
+  type BodyContext,
   type ConnectionOptions,
   type OptionForms,
-  type Protocol,
+  type ReaderContext,
   type WireCall,
 } from "@moora/llm/adapter";
 import type { AnthropicCache } from "./anthropic-cache.ts";
-import { anthropicErrorCodes } from "./anthropic-failure.ts";
 import { AnthropicReader } from "./anthropic-to-outcome.ts";
 import { anthropicName, requestToAnthropic } from "./request-to-anthropic.ts";
 
@@ -42,58 +43,37 @@ const anthropicForms: OptionForms<AnthropicOptions> = {
 };
 
 /** Calls the Anthropic Messages API: always streamed, with cached prefixes, and with signed thinking sent back unchanged. */
-export class AnthropicCaller implements LlmCaller {
-  readonly name: string = anthropicName;
-  readonly model?: string;
-  readonly #options: AnthropicOptions;
-  readonly #protocol: Protocol<MessageCreateParamsStreaming, RawMessageStreamEvent>;
-
+export class AnthropicCaller extends ProviderCaller<MessageCreateParamsStreaming, RawMessageStreamEvent> {
   /** Throws `LlmOptionError` for an unknown option and for a value of the wrong form. */
   constructor(options: AnthropicOptions = {}) {
     checkOptions("anthropic", options, anthropicForms);
-    const { maxOutputTokens, cache, dangerouslyAllowBrowser = false } = options;
-    this.#options = options;
-    if (options.model !== undefined) this.model = options.model;
-    this.#protocol = {
+    const { maxOutputTokens, cache } = options;
+    const baseURL =
+      options.baseURL ?? environmentVariable("ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com";
+    const host = hostOf(baseURL);
+    const protocol = {
       provider: anthropicName,
       api: "messages",
-      baseURL: options.baseURL ?? environmentVariable("ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com",
+      baseURL,
       keyName: "ANTHROPIC_API_KEY",
       sendsIdempotencyKey: true,
-      requestToBody: (request, context) =>
-        requestToAnthropic(request, { ...context, maxOutputTokens, cache }),
-      open: async (body, call) => {
-        const client = await anthropicClient(call, dangerouslyAllowBrowser);
+      requestToBody: (request: LlmRequest, context: BodyContext) =>
+        requestToAnthropic(request, { ...context, maxOutputTokens, cache, host }),
+      open: async (body: MessageCreateParamsStreaming, call: WireCall) => {
+        // Loaded at the first call. A missing SDK is an error that names the package to install.
+        const sdk = await loadSdk(anthropicName, "@anthropic-ai/sdk", () => import("@anthropic-ai/sdk"));
+        const client = new sdk.Anthropic({
+          ...sdkClientOptions(call, options),
+          apiKey: call.apiKey ?? null,
+          defaultHeaders: call.headers,
+        });
         return client.messages.create(body, { signal: call.signal });
       },
-      reader: (context) => new AnthropicReader(context),
-      errorCodes: anthropicErrorCodes,
+      reader: (context: ReaderContext) => new AnthropicReader(context),
       errorToBody: sdkErrorBody,
     };
+    super(protocol, options);
   }
-
-  call(request: LlmRequest, options?: LlmCallOptions): Promise<LlmOutcome> {
-    return callProvider(this.#protocol, this.#options, request, options);
-  }
-}
-
-/**
- * Creates a client for one request, without retries and without logs. Loads the SDK at the first call; rejects with an error
- * that names the package to install if it is missing.
- */
-async function anthropicClient(call: WireCall, dangerouslyAllowBrowser: boolean): Promise<Anthropic> {
-  const sdk = await loadSdk(anthropicName, "@anthropic-ai/sdk", () => import("@anthropic-ai/sdk"));
-  return new sdk.Anthropic({
-    apiKey: call.apiKey ?? null,
-    baseURL: call.baseURL,
-    defaultHeaders: call.headers,
-    fetch: call.fetch,
-    maxRetries: 0,
-    // The stream guard limits the silence. This timeout must not end a request earlier.
-    timeout: 2 ** 31 - 1,
-    logLevel: "off",
-    dangerouslyAllowBrowser,
-  });
 }
 
 /**

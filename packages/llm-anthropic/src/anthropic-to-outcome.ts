@@ -4,54 +4,39 @@ import type {
   RefusalStopDetails,
   StopReason,
   ContentBlockParam,
-  MessageDeltaUsage,
-  Usage,
 } from "@anthropic-ai/sdk/resources/messages";
-import {
-  addUsage,
-  noUsage,
-  type LlmFailureKind,
-  type LlmFinish,
-  type LlmOutcome,
-  type LlmUsage,
-  type JsonObject,
-} from "@moora/llm";
-import {
-  defined,
-  emptyMessage,
-  failedOutcome,
-  failureOf,
-  hasContent,
-  laterCounts,
-  usageFields,
-  type AnswerReader,
-  type ReaderContext,
-  type ReportedCounts,
-  countsToUsage,
-} from "@moora/llm/adapter";
+import type { JsonObject, LlmOutcome, LlmUsage } from "@moora/llm";
+import { AnswerDraft, type AnswerReader, type ReaderContext, type UsageFields } from "@moora/llm/adapter";
 import { BlockBuilder } from "./block-builder.ts";
 import { blockToPart, type CompleteBlock } from "./block-to-part.ts";
 
 /** How often a paused turn is continued. After that, it is returned incomplete. */
 const maxContinuations = 16;
 
+const usageFields: UsageFields = {
+  inputTokens: "input_tokens",
+  cachedInputTokens: "cache_read_input_tokens",
+  cacheWriteTokens: "cache_creation_input_tokens",
+  outputTokens: "output_tokens",
+  reasoningTokens: "output_tokens_details.thinking_tokens",
+  isApart: true,
+};
+
 /** Assembles a message from its events, and from those of the messages that continue it. */
 export class AnthropicReader implements AnswerReader<MessageCreateParamsStreaming, RawMessageStreamEvent> {
   readonly #context: ReaderContext;
+  readonly #draft: AnswerDraft;
   /** The blocks of paused messages. */
   readonly #pausedBlocks: CompleteBlock[] = [];
   /** In the order in which they start. Some gateways give several blocks one index. */
   #blocks: { readonly index: number; readonly block: BlockBuilder }[] = [];
   #pauses = 0;
-  #text = "";
-  #model = "";
-  #counts: ReportedCounts = {};
-  #pausedUsage: LlmUsage | undefined;
   #stopReason: StopReason | null = null;
   #stopDetails: RefusalStopDetails | null | undefined;
 
   constructor(context: ReaderContext) {
     this.#context = context;
+    this.#draft = new AnswerDraft(context, usageFields);
   }
 
   isSignOfLife({ type }: { readonly type: string }): boolean {
@@ -63,8 +48,8 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case "message_start":
-        this.#model = event.message.model;
-        this.#counts = tokensToCounts(event.message.usage ?? {});
+        this.#draft.model = event.message.model;
+        this.#draft.report(event.message.usage);
         return false;
       case "content_block_start":
         this.#startBlock(event.index, event.content_block);
@@ -80,7 +65,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
         // Some gateways send an event with the usage alone.
         this.#stopReason = event.delta.stop_reason ?? this.#stopReason;
         this.#stopDetails = event.delta.stop_details ?? this.#stopDetails;
-        this.#counts = laterCounts(this.#counts, tokensToCounts(event.usage ?? {}));
+        this.#draft.report(event.usage);
         return false;
       case "message_stop":
         return true;
@@ -90,12 +75,11 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
   }
 
   partial(): string {
-    return this.#text;
+    return this.#draft.text;
   }
 
   usage(): LlmUsage | undefined {
-    const usage = separateToUsage(this.#counts);
-    return usage === undefined ? this.#pausedUsage : addUsage(this.#pausedUsage ?? noUsage, usage);
+    return this.#draft.usage();
   }
 
   continuation(body: MessageCreateParamsStreaming): MessageCreateParamsStreaming | undefined {
@@ -109,46 +93,32 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     );
     this.#pauses += 1;
     this.#pausedBlocks.push(...blocks);
-    this.#pausedUsage = this.usage();
-    this.#counts = {};
+    this.#draft.pause();
     this.#stopReason = null;
     this.#blocks = [];
     return next;
   }
 
   outcome(): LlmOutcome {
-    const reason = this.#stopReason;
-    if (reason === "refusal") {
-      const { explanation, category } = this.#stopDetails ?? {};
-      return this.#failed("refusal", explanation ?? "The model refused to answer.", category ?? reason);
-    }
-    if (reason === "model_context_window_exceeded")
-      return this.#failed("context-length", "The answer exceeds the context window.", reason);
-
-    if (reason !== "max_tokens" && !this.#isComplete())
-      return this.#failed("malformed", "The message ended before all of its blocks.");
-
-    const { origin, normalized } = this.#context;
-    const parts = [...this.#pausedBlocks, ...this.#completeBlocks()].map((block) =>
-      blockToPart(block, normalized.nameOf),
-    );
-    const finish = finishOf(reason);
-    if (!hasContent(parts)) return this.#failed("empty", emptyMessage(finish));
-    return {
-      ok: true,
-      turn: { origin, parts: parts.filter((part) => part.type !== "text" || part.text !== "") },
-      model: this.#model,
-      ...usageFields(this.#counts),
-      usage: this.usage() ?? noUsage,
-      finish,
-    };
+    const raw = this.#stopReason ?? "";
+    const { explanation, category } = (raw === "refusal" && this.#stopDetails) || {};
+    // A message that was cut, or failed, may end in the middle of a block.
+    const mayBeOpen = ["max_tokens", "refusal", "model_context_window_exceeded"].includes(raw);
+    if (!mayBeOpen && !this.#isComplete())
+      return this.#draft.failed("malformed", "The message ended before all of its blocks.");
+    const blocks = [...this.#pausedBlocks, ...this.#completeBlocks()];
+    const parts = blocks.map((block) => blockToPart(block, this.#context.normalized.nameOf));
+    const outcome = this.#draft.end({ parts, raw, message: explanation ?? undefined });
+    return outcome.ok || typeof category !== "string"
+      ? outcome
+      : { ...outcome, failure: { ...outcome.failure, raw: category } };
   }
 
   #startBlock(index: number, start: object): void {
     const { feed, normalized } = this.#context;
     const block = new BlockBuilder(start);
     this.#blocks.push({ index, block });
-    this.#text += block.text;
+    this.#draft.text += block.text;
     feed.text(block.text, index);
     if (block.type === "tool_use") feed.toolCall(normalized.nameOf(block.name), index, block.id);
   }
@@ -157,7 +127,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     const { feed } = this.#context;
     this.#blockAt(index).add(delta);
     if (delta.type === "text_delta") {
-      this.#text += delta.text;
+      this.#draft.text += delta.text;
       feed.text(delta.text, index);
     }
     if (delta.type === "thinking_delta") feed.reasoning(delta.thinking, index);
@@ -178,24 +148,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
   #completeBlocks(): readonly CompleteBlock[] {
     return this.#blocks.toSorted((a, b) => a.index - b.index).map(({ block }) => block.build());
   }
-
-  #failed(kind: LlmFailureKind, message: string, raw?: string): LlmOutcome {
-    const refusedBy = kind === "context-length" ? this.#context.origin : undefined;
-    return failedOutcome(failureOf(kind, message, defined({ raw, refusedBy })), this.#text, this.usage());
-  }
 }
-
-const finishes: ReadonlyMap<string, LlmFinish["unified"]> = new Map([
-  ["end_turn", "stop"],
-  ["stop_sequence", "stop"],
-  ["tool_use", "tool-calls"],
-  ["max_tokens", "length"],
-]);
-
-const finishOf = (reason: StopReason | null): LlmFinish => ({
-  unified: finishes.get(reason ?? "") ?? "other",
-  raw: reason ?? "",
-});
 
 /** The request that continues a paused turn: the blocks so far are sent back unchanged. */
 function continueTurn(
@@ -212,21 +165,4 @@ function continueTurn(
 
   const content = [...last.content, ...completed];
   return { ...body, messages: [...body.messages.slice(0, -1), { role: "assistant", content }] };
-}
-
-/** The counts of one event. Gateways leave some of them out. */
-const tokensToCounts = (tokens: Partial<Usage | MessageDeltaUsage>): ReportedCounts => ({
-  inputTokens: tokens.input_tokens,
-  cachedInputTokens: tokens.cache_read_input_tokens,
-  cacheWriteTokens: tokens.cache_creation_input_tokens,
-  outputTokens: tokens.output_tokens,
-  reasoningTokens: tokens.output_tokens_details?.thinking_tokens,
-});
-
-/** Converts the API's counts, which are separate for new, cached and cache-written input. */
-function separateToUsage(counts: ReportedCounts): LlmUsage | undefined {
-  const usage = countsToUsage(counts);
-  if (usage === undefined) return undefined;
-  const { inputTokens, cachedInputTokens, cacheWriteTokens } = usage;
-  return { ...usage, inputTokens: inputTokens + cachedInputTokens + cacheWriteTokens };
 }

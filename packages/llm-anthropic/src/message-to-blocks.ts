@@ -2,7 +2,6 @@ import type { ContentBlockParam, ToolResultBlockParam } from "@anthropic-ai/sdk/
 import type { Json, LlmContent, LlmFile } from "@moora/llm";
 import {
   fieldsOf,
-  fileToFallbackText,
   isJsonObject,
   placeholders,
   type Half,
@@ -11,7 +10,6 @@ import {
   type NormalizedPart,
 } from "@moora/llm/adapter";
 
-type Warn = (warning: string) => void;
 type Text = Extract<ContentBlockParam, { type: "text" }>;
 type VisibleBlock = Text | Extract<ContentBlockParam, { type: "image" | "document" }>;
 
@@ -23,9 +21,9 @@ export interface BlockTurn {
 
 /**
  * Converts a conversation to alternating messages of user and assistant. All results of a turn are in the user message after
- * it, before the text of the next user message or note.
+ * it, before the text of the next user message or note. `signs`: whether the server signs its thinking, and refuses any other.
  */
-export function messagesToBlocks(messages: readonly NormalizedMessage[], warn: Warn): BlockTurn[] {
+export function messagesToBlocks(messages: readonly NormalizedMessage[], signs: boolean): BlockTurn[] {
   const turns: BlockTurn[] = [];
   const append = (role: BlockTurn["role"], content: ContentBlockParam[]): void => {
     const last = turns.at(-1);
@@ -33,25 +31,16 @@ export function messagesToBlocks(messages: readonly NormalizedMessage[], warn: W
     else turns.push({ role, content });
   };
   for (const message of messages) {
-    if (message.role === "user") {
-      append(
-        "user",
-        message.content.map((piece) => contentToBlock(piece, warn)),
-      );
-    } else if (message.role === "note") append("user", [text(`<note>\n${message.text}\n</note>`)]);
+    if (message.role === "user") append("user", message.content.map(contentToBlock));
+    else if (message.role === "note") append("user", [text(`<note>\n${message.text}\n</note>`)]);
     else {
-      const content = message.parts.flatMap(partToBlock);
+      const content = message.parts.flatMap((part) => partToBlock(part, signs));
       if (content.length === 0) continue;
       if (turns.at(-1)?.role !== "user")
         append("user", [text(turns.length === 0 ? placeholders.first : placeholders.next)]);
       append("assistant", content);
       const calls = message.parts.filter((part) => part.type === "tool-call");
-      if (calls.length > 0) {
-        append(
-          "user",
-          calls.map((call) => callToResult(call, warn)),
-        );
-      }
+      if (calls.length > 0) append("user", calls.map(callToResult));
     }
   }
   if (turns.at(-1)?.role === "assistant") append("user", [text(placeholders.next)]);
@@ -68,7 +57,7 @@ export function halfOf(raw: Json): Half | undefined {
 
 const text = (words: string): Text => ({ type: "text", text: words });
 
-function partToBlock(part: NormalizedPart): ContentBlockParam[] {
+function partToBlock(part: NormalizedPart, signs: boolean): ContentBlockParam[] {
   const raw = "raw" in part && isJsonObject(part.raw) ? fieldsOf(part.raw) : {};
   if (part.type === "text") return [{ ...raw, type: "text", text: part.text }];
   if (part.type === "tool-call")
@@ -82,30 +71,27 @@ function partToBlock(part: NormalizedPart): ContentBlockParam[] {
   // The API makes no files, so no turn of its origin has one.
   if (part.type === "file") return [];
   if (typeof raw["data"] === "string") return [{ ...raw, type: "redacted_thinking", data: raw["data"] }];
-  // The API rejects thinking without a signature.
-  if (typeof raw["signature"] !== "string" || raw["signature"] === "") return [];
-  return [{ ...raw, type: "thinking", thinking: part.text, signature: raw["signature"] }];
+  const { signature = "" } = raw;
+  if (typeof signature !== "string" || (signature === "" && (signs || part.text === ""))) return [];
+  return [{ ...raw, type: "thinking", thinking: part.text, signature }];
 }
 
-function callToResult({ id, result }: NormalizedCall, warn: Warn): ToolResultBlockParam {
+function callToResult({ id, result }: NormalizedCall): ToolResultBlockParam {
   const { content, isError, files = [] } = result;
-  // A failed result may contain text only.
-  const show = (file: LlmFile): VisibleBlock =>
-    isError ? text(fileToFallbackText(file, warn)) : fileToBlock(file, warn);
   return {
     type: "tool_result",
     tool_use_id: id,
-    content: files.length === 0 ? content : [text(content), ...files.map(show)],
+    content: files.length === 0 ? content : [text(content), ...files.map(fileToBlock)],
     ...(isError && { is_error: true }),
   };
 }
 
-const contentToBlock = (piece: LlmContent, warn: Warn): VisibleBlock =>
-  piece.type === "text" ? text(piece.text) : fileToBlock(piece.file, warn);
+const contentToBlock = (piece: LlmContent): VisibleBlock =>
+  piece.type === "text" ? text(piece.text) : fileToBlock(piece.file);
 
 const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 
-function fileToBlock(file: LlmFile, warn: Warn): VisibleBlock {
+function fileToBlock(file: LlmFile): VisibleBlock {
   const media_type = imageTypes.find((type) => type === file.mediaType);
   if (media_type !== undefined) {
     return {
@@ -114,15 +100,13 @@ function fileToBlock(file: LlmFile, warn: Warn): VisibleBlock {
         "url" in file ? { type: "url", url: file.url } : { type: "base64", media_type, data: file.data },
     };
   }
-  if (file.mediaType === "application/pdf") {
-    return {
-      type: "document",
-      source:
-        "url" in file
-          ? { type: "url", url: file.url }
-          : { type: "base64", media_type: "application/pdf", data: file.data },
-      ...(file.name !== undefined && file.name.trim() !== "" && { title: file.name }),
-    };
-  }
-  return text(fileToFallbackText(file, warn));
+  const { name = "" } = file;
+  return {
+    type: "document",
+    source:
+      "url" in file
+        ? { type: "url", url: file.url }
+        : { type: "base64", media_type: "application/pdf", data: file.data },
+    ...(name.trim() !== "" && { title: name }),
+  };
 }

@@ -10,17 +10,19 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages";
 import type { JsonObject, LlmRequest, LlmSettings } from "@moora/llm";
 import {
+  anthropicAnswer,
+  anthropicTool,
+  commonFiles,
   convertSchema,
   defined,
   normalizeRequest,
   providerToolsOf,
-  schemaDialects,
   unknownSettingWarnings,
   unsupportedWarning,
   withAnswerInstruction,
   withProviderFields,
   type BodyContext,
-  type FileLimits,
+  type FileRules,
   type NormalizedRequest,
   type WireRequest,
 } from "@moora/llm/adapter";
@@ -31,7 +33,13 @@ import { halfOf, messagesToBlocks, type BlockTurn } from "./message-to-blocks.ts
 export const anthropicName = "anthropic";
 
 /** 5 MB for an image, 100 files, and 32 MB for a request, with a margin for its texts. */
-const fileLimits: FileLimits = { maxFiles: 100, maxImageLength: 5 * 2 ** 20, maxTotalLength: 30 * 2 ** 20 };
+const files: FileRules = {
+  types: commonFiles,
+  inFailedResults: false,
+  maxFiles: 100,
+  maxImageLength: 5 * 2 ** 20,
+  maxTotalLength: 30 * 2 ** 20,
+};
 
 /** Where and how a request is sent. */
 export interface AnthropicContext extends BodyContext {
@@ -39,7 +47,15 @@ export interface AnthropicContext extends BodyContext {
   readonly maxOutputTokens?: number | undefined;
   /** How long the provider caches prefixes. Default: `5m`. */
   readonly cache?: AnthropicCache | undefined;
+  /** The host of the server. Default: that of Anthropic. */
+  readonly host?: string | undefined;
 }
+
+/**
+ * Whether the server at a host signs its thinking, and refuses thinking without a signature. Servers of others that are documented to sign
+ * none, or not always, want it back as they sent it: those of DeepSeek, Kimi, MiniMax and Z.ai.
+ */
+const signsThinking = (host: string): boolean => /(^|\.)anthropic\.com(:\d+)?$/.test(host);
 
 type Warn = (warning: string) => void;
 type Fields = Partial<MessageCreateParamsStreaming>;
@@ -51,13 +67,13 @@ export function requestToAnthropic(
 ): WireRequest<MessageCreateParamsStreaming> {
   const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn: Warn = (text) => warnings.push(text);
-  const given = normalizeRequest(request, { ...context, fileLimits, halfOf, warn });
-  const answer = given.answerSchema && convertSchema(given.answerSchema, schemaDialects.anthropicAnswer);
+  const given = normalizeRequest(request, { ...context, files, halfOf, warn });
+  const answer = given.answerSchema && convertSchema(given.answerSchema, anthropicAnswer);
   const format = answer?.isExact === true ? answer.schema : undefined;
   const normalized = format ? given : withAnswerInstruction(given, "the Messages API", warn);
   const { settings } = normalized;
   const cacheControl = cacheOf(context.cache);
-  const messages = messagesToBlocks(normalized.messages, warn);
+  const messages = messagesToBlocks(normalized.messages, signsThinking(context.host ?? "anthropic.com"));
   const stops = settings.stop?.filter((stop) => stop.trim() !== "") ?? [];
   warnUnsupported(settings, warn);
   const made: MessageCreateParamsStreaming = {
@@ -97,7 +113,7 @@ function systemAndTools(
   const own = normalized.tools.map(({ name, description, schema }, index): Tool => ({
     name,
     ...(description !== "" && { description }),
-    input_schema: { ...convertSchema(schema, schemaDialects.anthropicTool).schema, type: "object" },
+    input_schema: { ...convertSchema(schema, anthropicTool).schema, type: "object" },
     ...(system.length === 0 && index === normalized.tools.length - 1 && mark),
   }));
   // The SDK does not know all tools that the provider runs. They come first: the last tool has the breakpoint.

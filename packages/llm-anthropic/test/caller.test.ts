@@ -1,4 +1,5 @@
-import { outputOfScript, recordingFetch } from "@moora/llm/testing";
+import { recordingFetch } from "@moora/llm/testing";
+import { outputOfScript } from "@moora/testbed/llm/call-endings";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { anthropic, AnthropicCaller } from "../src/index.ts";
 import { messagesDialect } from "@moora/testbed/anthropic/messages-dialect";
@@ -32,6 +33,38 @@ describe("a caller", () => {
     expect(urls).toEqual(["https://proxy.test/v1/messages"]);
     expect(headers[0]?.get("authorization")).toBe("Bearer from-env");
     expect(bodies[0]).toMatchObject({ model: "m", max_tokens: 9 });
+  });
+
+  it.each([
+    ["https://api.deepseek.com/anthropic", true],
+    ["https://api.anthropic.com", false],
+    ["https://eu.api.anthropic.com:443", false],
+    ["https://anthropic.com.proxy.test", true],
+  ])("sends thinking without a signature back to its server at %s: %j", async (baseURL, isSent) => {
+    const { fetch, bodies } = recordingFetch(messagesDialect);
+    const parts = [
+      { type: "reasoning", text: "Hm.", raw: { signature: "" } },
+      { type: "reasoning", text: "", raw: {} },
+      { type: "tool-call", id: "1", name: "add", arguments: "{}" },
+    ] as const;
+    const origin = `anthropic/messages/${URL.parse(baseURL)?.host}/m`;
+    const results = [{ isError: false, content: "3" }];
+    const turns = [origin, "elsewhere"].map(
+      (from) => ({ role: "assistant", turn: { origin: from, parts }, results }) as const,
+    );
+    await anthropic("m", { apiKey: "k", baseURL, fetch }).call(
+      requestOf({ messages: [...requestOf().messages, ...turns] }),
+    );
+    const block = { type: "thinking", thinking: "Hm.", signature: "" };
+    const call = { type: "tool_use", id: expect.any(String), name: "add", input: {} };
+    const turn = (content: readonly object[]): object => ({ role: "assistant", content });
+    expect(bodies[0]?.["messages"]).toEqual([
+      expect.anything(),
+      turn(isSent ? [block, call] : [call]),
+      expect.anything(),
+      turn([call]),
+      expect.anything(),
+    ]);
   });
 
   it("may send a key in another header for gateways", async () => {

@@ -1,6 +1,7 @@
 import type { LlmPart, LlmRequest } from "@moora/llm";
 import { originOf } from "@moora/llm/adapter";
-import { requestFromChoices, messagesRequestProblem, signatureOf } from "@moora/llm/testing";
+import { messagesRequestProblem, signatureOf } from "@moora/llm/testing";
+import { requestFromChoices } from "@moora/testbed/llm/request-from-choices";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { requestToAnthropic } from "../src/wire.ts";

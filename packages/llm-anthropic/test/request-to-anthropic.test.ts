@@ -1,5 +1,6 @@
 import type { LlmMessage, LlmPart, LlmRequest } from "@moora/llm";
-import { exampleRequest, recordingFetch } from "@moora/llm/testing";
+import { recordingFetch } from "@moora/llm/testing";
+import { exampleRequest } from "@moora/testbed/llm/example-request";
 import { describe, expect, it } from "vitest";
 import { AnthropicCaller } from "../src/index.ts";
 import { requestToAnthropic, type AnthropicContext } from "../src/wire.ts";
@@ -202,10 +203,7 @@ describe("a request to the Messages API", () => {
       {
         type: "tool_result",
         tool_use_id: "2",
-        content: [
-          { type: "text", text: "the arguments are not JSON" },
-          { type: "text", text: "(File not shown: image/png.)" },
-        ],
+        content: "the arguments are not JSON\n(File not shown: image/png.)",
         is_error: true,
       },
     ]);

@@ -1,7 +1,10 @@
-import type { FileLimits, IdFormat } from "@moora/llm/adapter";
+import { commonFiles, type FileRules, type FileLimits, type IdFormat } from "@moora/llm/adapter";
 
 /** The limits of OpenAI, for both of its APIs: 1,500 images, and 512 MB in one request. */
 export const openAiFileLimits: FileLimits = { maxFiles: 1_500, maxTotalLength: 512 * 2 ** 20 };
+
+/** The files of OpenAI Responses. */
+export const openAiFiles: FileRules = { ...openAiFileLimits, types: commonFiles };
 
 /** Fields of a request that a server may support by another name, or not at all. */
 export type ChatField =
@@ -23,6 +26,8 @@ export interface ChatProfile {
   readonly keyName?: string;
   /** The format of tool call ids. Default: `^[A-Za-z0-9_-]{1,64}$`. */
   readonly callIdFormat?: IdFormat;
+  /** The format of tool names. Default: `^[A-Za-z0-9_-]{1,64}$`. */
+  readonly nameFormat?: IdFormat;
   /** The field for `maxOutputTokens`. */
   readonly tokenField: "max_tokens" | "max_completion_tokens";
   /** The role of the system text. */
@@ -39,8 +44,8 @@ export interface ChatProfile {
   readonly requiresReasoning?: boolean;
   /** The documented limits for the files of a request. Default: none. */
   readonly fileLimits?: FileLimits;
-  /** Whether the server enforces schemas with `strict: true`. */
-  readonly strict: boolean;
+  /** Whether the server enforces schemas with `strict: true`. "off": it does, in a dialect of its own, unless `strict` is false. */
+  readonly strict: boolean | "off";
   /** When the server accepts the schema of the answer as a field. Otherwise it is part of the system text. */
   readonly answerFormat: "always" | "without-tools" | "never";
   /** Whether the server accepts PDF files in OpenAI's format. */
@@ -79,6 +84,7 @@ export type ChatProfileName =
   | "openrouter"
   | "groq"
   | "deepseek"
+  | "moonshot"
   | "mistral"
   | "together"
   | "ollama"
@@ -130,6 +136,22 @@ export const chatProfiles: Readonly<Record<ChatProfileName, ChatProfile>> = {
     reasoningField: "reasoning_content",
     requiresReasoning: true,
     fields: { ...minimal.fields, seed: false, parallel_tool_calls: false },
+  },
+  moonshot: {
+    ...minimal,
+    name: "moonshot",
+    baseURL: "https://api.moonshot.ai/v1",
+    keyName: "MOONSHOT_API_KEY",
+    tokenField: "max_completion_tokens",
+    // The model makes ids such as functions.search:0, and expects them back.
+    callIdFormat: { pattern: /^[A-Za-z0-9_.:-]{1,64}$/, length: 24 },
+    nameFormat: { pattern: /^[A-Za-z_][A-Za-z0-9_-]{2,63}$/, length: 24 },
+    strict: "off",
+    answerFormat: "never",
+    acceptsIdempotencyKey: true,
+    reasoningField: "reasoning_content",
+    requiresReasoning: true,
+    fields: { seed: false, logprobs: false, parallel_tool_calls: false },
   },
   mistral: {
     ...minimal,

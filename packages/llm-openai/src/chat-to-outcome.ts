@@ -1,22 +1,13 @@
-import type { LlmFailureKind, LlmFinish, LlmOutcome, LlmPart, LlmUsage } from "@moora/llm";
+import type { LlmOutcome, LlmPart, LlmUsage } from "@moora/llm";
 import {
-  countsToUsage,
-  defined,
-  emptyMessage,
-  failedFinish,
-  failedOutcome,
-  failureOf,
-  hasContent,
-  isCutFinish,
+  AnswerDraft,
   isJsonObject,
-  laterCounts,
   logprobsToConfidence,
   mediaTypeOf,
   urlToFile,
-  usageFields,
   type AnswerReader,
   type ReaderContext,
-  type ReportedCounts,
+  type UsageFields,
 } from "@moora/llm/adapter";
 import type {
   ChatCompletionChunk,
@@ -25,40 +16,43 @@ import type {
 import { ReasoningDetails } from "./reasoning-details.ts";
 import { ToolCallSlots } from "./tool-call-slots.ts";
 
-/** Some servers have names of their own for cached input, and some report the usage in the choice. */
-type Usage = NonNullable<ChatCompletionChunk["usage"]> & {
-  readonly prompt_cache_hit_tokens?: number;
-  readonly cached_tokens?: number;
+/** Some servers report the usage in the choice. */
+type Choice = ChatCompletionChunk.Choice & { readonly usage?: object | null };
+
+/** Some servers have names of their own for cached input. */
+const usageFields: UsageFields = {
+  inputTokens: "prompt_tokens",
+  cachedInputTokens: ["prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens"],
+  cacheWriteTokens: "prompt_tokens_details.cache_write_tokens",
+  outputTokens: "completion_tokens",
+  reasoningTokens: "completion_tokens_details.reasoning_tokens",
 };
-type Choice = ChatCompletionChunk.Choice & { readonly usage?: Usage | null };
 
 /** Assembles a completion from its chunks. */
 export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStreaming, ChatCompletionChunk> {
   readonly #context: ReaderContext;
+  readonly #draft: AnswerDraft;
   readonly #reasoningField: string | null;
   readonly #calls = new ToolCallSlots();
   readonly #details = new ReasoningDetails();
   readonly #logprobs: number[] = [];
   readonly #files: LlmPart[] = [];
-  #text = "";
   #reasoning = "";
   #refusal = "";
-  #model = "";
   #finish: string | undefined;
-  #counts: ReportedCounts = {};
 
   /** `reasoningField`: the field in which the server reads reasoning again; null if it does not. */
   constructor(context: ReaderContext, reasoningField: string | null = null) {
     this.#context = context;
+    this.#draft = new AnswerDraft(context, usageFields);
     this.#reasoningField = reasoningField;
   }
 
   /** A chunk with a finish reason completes the answer; usage follows in a later chunk. */
   add(chunk: ChatCompletionChunk): boolean {
-    if (this.#model === "") this.#model = chunk.model ?? "";
+    this.#draft.model ||= chunk.model ?? "";
     const choice: Choice | undefined = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
-    const usage: Usage | null | undefined = chunk.usage ?? choice?.usage;
-    if (usage) this.#counts = laterCounts(this.#counts, toCounts(usage));
+    this.#draft.report(chunk.usage ?? choice?.usage);
     if (choice) this.#addChoice(choice);
     return this.#finish !== undefined;
   }
@@ -71,32 +65,23 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   }
 
   partial(): string {
-    return this.#text;
+    return this.#draft.text;
   }
 
   usage(): LlmUsage | undefined {
-    return countsToUsage(this.#counts);
+    return this.#draft.usage();
   }
 
   outcome(): LlmOutcome {
-    const raw = this.#finish ?? "";
-    if (this.#refusal !== "") return this.#failed("refusal", this.#refusal, "refusal");
-    const kind = failedFinish(raw);
-    if (kind !== undefined) return this.#failed(kind, `The model stopped with ${raw}.`, raw);
     const calls = this.#calls.parts(this.#context.normalized.nameOf);
-    if (!calls) return this.#failed("malformed", "A tool call has no name.");
-    const finish = finishOf(raw, calls.length > 0);
-    const parts = [...this.#textParts(), ...this.#files, ...calls];
-    if (!hasContent(parts)) return this.#failed("empty", emptyMessage(finish));
-
-    return {
-      ok: true,
-      turn: { origin: this.#context.origin, parts },
-      model: this.#model,
-      ...usageFields(this.#counts),
-      ...defined({ confidence: logprobsToConfidence(this.#logprobs) }),
-      finish,
-    };
+    const outcome = this.#draft.end({
+      parts: [...this.#textParts(), ...this.#files, ...(calls ?? [])],
+      raw: this.#finish ?? "",
+      confidence: logprobsToConfidence(this.#logprobs),
+      ...(this.#refusal !== "" && { raw: "refusal", message: this.#refusal }),
+    });
+    const isFailed = !outcome.ok && outcome.failure.kind !== "empty";
+    return calls || isFailed ? outcome : this.#draft.failed("malformed", "A tool call has no name.");
   }
 
   #textParts(): LlmPart[] {
@@ -104,7 +89,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     const details = this.#details.all();
     const [text, raw] = [this.#reasoning.toWellFormed(), details ?? this.#reasoningField];
     if (text !== "" || details !== undefined) parts.push({ type: "reasoning", text, raw });
-    if (this.#text !== "") parts.push({ type: "text", text: this.#text.toWellFormed() });
+    parts.push({ type: "text", text: this.#draft.text.toWellFormed() });
     return parts;
   }
 
@@ -115,7 +100,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
         this.#reasoning += text;
         feed.reasoning(text);
       } else {
-        this.#text += text;
+        this.#draft.text += text;
         feed.text(text);
       }
     }
@@ -133,11 +118,6 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     if (call === undefined) return;
     if (call.isNew) feed.toolCall(normalized.nameOf(call.name), call.number, call.id);
     feed.toolArguments(call.arguments, call.number);
-  }
-
-  #failed(kind: LlmFailureKind, message: string, raw?: string): LlmOutcome {
-    const refusedBy = kind === "context-length" ? this.#context.origin : undefined;
-    return failedOutcome(failureOf(kind, message, defined({ raw, refusedBy })), this.#text, this.usage());
   }
 }
 
@@ -180,24 +160,3 @@ function listedPieces(content: unknown): readonly Piece[] {
     return listedPieces(piece["thinking"]).map(({ text }) => ({ text, isReasoning: true }));
   });
 }
-
-const finishes: ReadonlyMap<string, LlmFinish["unified"]> = new Map([
-  ["stop", "stop"],
-  ["eos", "stop"],
-  ["tool_calls", "tool-calls"],
-]);
-
-/** Some servers send `stop` after a tool call. */
-function finishOf(raw: string, hasCalls: boolean): LlmFinish {
-  const unified = isCutFinish(raw) ? "length" : (finishes.get(raw) ?? "other");
-  return { unified: unified === "stop" && hasCalls ? "tool-calls" : unified, raw };
-}
-
-const toCounts = (usage: Usage): ReportedCounts => ({
-  inputTokens: usage.prompt_tokens,
-  cachedInputTokens:
-    usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens,
-  cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens,
-  outputTokens: usage.completion_tokens,
-  reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,
-});

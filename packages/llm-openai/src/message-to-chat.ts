@@ -1,7 +1,6 @@
 import type { LlmContent, LlmFile } from "@moora/llm";
 import {
   commonImages,
-  fileToFallbackText,
   fileToUrl,
   isJsonObject,
   type NormalizedCall,
@@ -18,15 +17,12 @@ import type { ChatProfile } from "./chat-profile.ts";
 import { resultToText } from "./message-to-items.ts";
 import { detailsField } from "./reasoning-details.ts";
 
-type Warn = (warning: string) => void;
-
 /** Converts a message to messages of Chat Completions, with the roles of a server's profile. */
 export function messageToChat(
   message: NormalizedMessage,
   profile: ChatProfile,
-  warn: Warn,
 ): readonly ChatCompletionMessageParam[] {
-  if (message.role === "user") return [userToChat(message.content, profile, warn)];
+  if (message.role === "user") return [userToChat(message.content)];
   if (message.role === "note") return [{ role: profile.noteRole, content: message.text }];
   const calls = message.parts.filter((part) => part.type === "tool-call");
   const files = calls.flatMap(({ result }) => result.files ?? []);
@@ -38,13 +34,7 @@ export function messageToChat(
     // A tool message contains text only, so the files of results follow in a user message.
     ...(files.length === 0
       ? []
-      : [
-          userToChat(
-            [{ type: "text", text: "Files of the results above:" }, ...files.map(fileToContent)],
-            profile,
-            warn,
-          ),
-        ]),
+      : [userToChat([{ type: "text", text: "Files of the results above:" }, ...files.map(fileToContent)])]),
   ];
 }
 
@@ -79,22 +69,17 @@ const callToChat = ({
   function: { name, arguments: argumentsText },
 });
 
-function userToChat(
-  content: readonly LlmContent[],
-  profile: ChatProfile,
-  warn: Warn,
-): ChatCompletionMessageParam {
-  const parts = content.map((piece) => contentToPart(piece, profile, warn));
+function userToChat(content: readonly LlmContent[]): ChatCompletionMessageParam {
+  const parts = content.map(contentToPart);
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
   return { role: "user", content: texts.length === parts.length ? texts.join("\n\n") : parts };
 }
 
-function contentToPart(piece: LlmContent, profile: ChatProfile, warn: Warn): ChatCompletionContentPart {
-  if (piece.type === "text") return { type: "text", text: piece.text };
+function contentToPart(piece: LlmContent): ChatCompletionContentPart {
+  if (piece.type === "text") return piece;
   const { file } = piece;
-  if (commonImages.test(file.mediaType)) return { type: "image_url", image_url: { url: fileToUrl(file) } };
-  if (file.mediaType === "application/pdf" && profile.acceptsPdf && "data" in file)
-    return { type: "file", file: { filename: file.name ?? "file.pdf", file_data: fileToUrl(file) } };
-
-  return { type: "text", text: fileToFallbackText(file, warn) };
+  const url = fileToUrl(file);
+  return commonImages.test(file.mediaType)
+    ? { type: "image_url", image_url: { url } }
+    : { type: "file", file: { filename: file.name ?? "file.pdf", file_data: url } };
 }

@@ -1,7 +1,6 @@
 import type { JsonObject, LlmContent, LlmFile, LlmToolResult } from "@moora/llm";
 import {
   commonImages,
-  fileToFallbackText,
   fileToUrl,
   filesOfTurn,
   isJsonObject,
@@ -11,16 +10,11 @@ import {
 } from "@moora/llm/adapter";
 import { reasoningToItem } from "./item-to-part.ts";
 
-/** Converts a message to items of the Responses API. A file that cannot be sent is replaced by text, with a warning. */
-export function messageToItems(
-  message: NormalizedMessage,
-  warn: (warning: string) => void,
-): readonly JsonObject[] {
-  if (message.role === "user") {
-    return [
-      { type: "message", role: "user", content: message.content.map((piece) => contentToInput(piece, warn)) },
-    ];
-  }
+/** Converts a message to items of the Responses API. */
+export function messageToItems(message: NormalizedMessage): readonly JsonObject[] {
+  if (message.role === "user")
+    return [{ type: "message", role: "user", content: message.content.map(contentToInput) }];
+
   if (message.role === "note")
     return [{ type: "message", role: "developer", content: [{ type: "input_text", text: message.text }] }];
 
@@ -28,11 +22,7 @@ export function messageToItems(
   const parts = isIntact ? message.parts : message.parts.flatMap(neutralPart);
   const files = isIntact ? [] : filesOfTurn(message.parts);
   const calls = parts.filter((part) => part.type === "tool-call");
-  return [
-    ...parts.map(partToItem),
-    ...calls.map((call) => callToOutput(call, warn)),
-    ...files.flatMap((user) => messageToItems(user, warn)),
-  ];
+  return [...parts.map(partToItem), ...calls.map(callToOutput), ...files.flatMap(messageToItems)];
 }
 
 /** Whether the provider can verify a part. It stores nothing, so reasoning without its content is unknown to it. */
@@ -70,16 +60,13 @@ function partToItem(part: NormalizedPart): JsonObject {
     : { ...rest, type: "message", role: "assistant", content: part.text };
 }
 
-function callToOutput({ id, result }: NormalizedCall, warn: (warning: string) => void): JsonObject {
+function callToOutput({ id, result }: NormalizedCall): JsonObject {
   const text = resultToText(result);
   const files = result.files ?? [];
   return {
     type: "function_call_output",
     call_id: id,
-    output:
-      files.length === 0
-        ? text
-        : [{ type: "input_text", text }, ...files.map((file) => fileToInput(file, warn))],
+    output: files.length === 0 ? text : [{ type: "input_text", text }, ...files.map(fileToInput)],
   };
 }
 
@@ -87,17 +74,13 @@ function callToOutput({ id, result }: NormalizedCall, warn: (warning: string) =>
 export const resultToText = ({ isError, content }: LlmToolResult): string =>
   isError && !/^error\b/i.test(content) ? `Error: ${content}` : content;
 
-const contentToInput = (piece: LlmContent, warn: (warning: string) => void): JsonObject =>
-  piece.type === "text" ? { type: "input_text", text: piece.text } : fileToInput(piece.file, warn);
+const contentToInput = (piece: LlmContent): JsonObject =>
+  piece.type === "text" ? { type: "input_text", text: piece.text } : fileToInput(piece.file);
 
-function fileToInput(file: LlmFile, warn: (warning: string) => void): JsonObject {
-  if (commonImages.test(file.mediaType))
-    return { type: "input_image", detail: "auto", image_url: fileToUrl(file) };
-
-  if (file.mediaType === "application/pdf") {
-    return "url" in file
-      ? { type: "input_file", file_url: file.url }
-      : { type: "input_file", filename: file.name ?? "file.pdf", file_data: fileToUrl(file) };
-  }
-  return { type: "input_text", text: fileToFallbackText(file, warn) };
+function fileToInput(file: LlmFile): JsonObject {
+  const url = fileToUrl(file);
+  if (commonImages.test(file.mediaType)) return { type: "input_image", detail: "auto", image_url: url };
+  return "url" in file
+    ? { type: "input_file", file_url: url }
+    : { type: "input_file", filename: file.name ?? "file.pdf", file_data: url };
 }

@@ -1,19 +1,20 @@
-import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
+import type { LlmCaller } from "@moora/llm";
 import {
-  callProvider,
   checkOptions,
   connectionForms,
   environmentVariable,
   optionsWithModel,
+  ProviderCaller,
   type ConnectionOptions,
-  type Protocol,
+  type ReaderContext,
+  type WireCall,
 } from "@moora/llm/adapter";
 import type {
   ResponseCreateParamsStreaming,
   ResponseStreamEvent,
 } from "openai/resources/responses/responses";
 import { openAiClient } from "./openai-client.ts";
-import { errorToBody, openAiErrorCodes, rejectsEncryption } from "./openai-failure.ts";
+import { errorToBody, rejectsEncryption } from "./openai-failure.ts";
 import { OpenAiReader } from "./openai-to-outcome.ts";
 import { openAiName, requestToOpenAi } from "./request-to-openai.ts";
 
@@ -24,38 +25,26 @@ export type OpenAiOptions = ConnectionOptions;
  * Calls the OpenAI Responses API without state on the provider's side: the provider stores nothing, and encrypted reasoning
  * is sent back to the model that generated it.
  */
-export class OpenAiCaller implements LlmCaller {
-  readonly name: string = openAiName;
-  readonly model?: string;
-  readonly #options: OpenAiOptions;
-  readonly #protocol: Protocol<ResponseCreateParamsStreaming, ResponseStreamEvent>;
-
+export class OpenAiCaller extends ProviderCaller<ResponseCreateParamsStreaming, ResponseStreamEvent> {
   /** Throws `LlmOptionError` for an unknown option and for a value of the wrong form. */
   constructor(options: OpenAiOptions = {}) {
     checkOptions<OpenAiOptions>("openai", options, connectionForms);
-    const { dangerouslyAllowBrowser } = options;
-    this.#options = options;
-    if (options.model !== undefined) this.model = options.model;
-    this.#protocol = {
+    const protocol = {
       provider: openAiName,
       api: "responses",
       baseURL: options.baseURL ?? environmentVariable("OPENAI_BASE_URL") ?? "https://api.openai.com/v1",
       keyName: "OPENAI_API_KEY",
       sendsIdempotencyKey: true,
       requestToBody: requestToOpenAi,
-      open: async (body, call) => {
-        const client = await openAiClient(call, { provider: openAiName, dangerouslyAllowBrowser });
+      open: async (body: ResponseCreateParamsStreaming, call: WireCall) => {
+        const client = await openAiClient(call, openAiName, options);
         return client.responses.create(body, { signal: call.signal });
       },
-      reader: (context) => new OpenAiReader(context),
-      errorCodes: openAiErrorCodes,
+      reader: (context: ReaderContext) => new OpenAiReader(context),
       errorToBody,
       rejectsEncryption,
     };
-  }
-
-  call(request: LlmRequest, options?: LlmCallOptions): Promise<LlmOutcome> {
-    return callProvider(this.#protocol, this.#options, request, options);
+    super(protocol, options);
   }
 }
 

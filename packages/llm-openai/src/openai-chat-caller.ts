@@ -1,13 +1,15 @@
-import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
+import type { LlmCaller, LlmRequest } from "@moora/llm";
 import {
-  callProvider,
   checkOptions,
   connectionForms,
   environmentVariable,
   optionsWithModel,
+  ProviderCaller,
+  type BodyContext,
   type ConnectionOptions,
   type OptionForms,
-  type Protocol,
+  type ReaderContext,
+  type WireCall,
 } from "@moora/llm/adapter";
 import type {
   ChatCompletionChunk,
@@ -17,7 +19,7 @@ import { chatProfiles, type ChatProfile } from "./chat-profile.ts";
 import { profileForm } from "./profile-form.ts";
 import { ChatReader } from "./chat-to-outcome.ts";
 import { openAiClient } from "./openai-client.ts";
-import { errorToBody, openAiErrorCodes } from "./openai-failure.ts";
+import { errorToBody } from "./openai-failure.ts";
 import { requestToChat } from "./request-to-chat.ts";
 
 /** The options of an `OpenAiChatCaller`. `apiKey` and `baseURL` default to those of the profile. */
@@ -29,38 +31,29 @@ export interface OpenAiChatOptions extends ConnectionOptions {
 const optionForms: OptionForms<OpenAiChatOptions> = { ...connectionForms, profile: profileForm };
 
 /** Calls the Chat Completions API of OpenAI or of another server. */
-export class OpenAiChatCaller implements LlmCaller {
-  readonly name: string;
-  readonly model?: string;
-  readonly #options: OpenAiChatOptions;
-  readonly #protocol: Protocol<ChatCompletionCreateParamsStreaming, ChatCompletionChunk>;
-
+export class OpenAiChatCaller extends ProviderCaller<
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionChunk
+> {
   /** Throws `LlmOptionError` for an unknown option and for a value of the wrong form, also in the profile. */
   constructor(options: OpenAiChatOptions = {}) {
     checkOptions("openaiChat", options, optionForms);
-    const { profile = chatProfiles.openai, dangerouslyAllowBrowser } = options;
-    this.name = profile.name;
-    this.#options = options;
-    if (options.model !== undefined) this.model = options.model;
-    this.#protocol = {
+    const { profile = chatProfiles.openai } = options;
+    const protocol = {
       provider: profile.name,
       api: "chat",
       baseURL: options.baseURL ?? baseURLOf(profile),
       keyName: profile.keyName,
       sendsIdempotencyKey: profile.acceptsIdempotencyKey,
-      requestToBody: (request, context) => requestToChat(request, context, profile),
-      open: async (body, call) => {
-        const client = await openAiClient(call, { provider: profile.name, dangerouslyAllowBrowser });
+      requestToBody: (request: LlmRequest, context: BodyContext) => requestToChat(request, context, profile),
+      open: async (body: ChatCompletionCreateParamsStreaming, call: WireCall) => {
+        const client = await openAiClient(call, profile.name, options);
         return client.chat.completions.create(body, { signal: call.signal });
       },
-      reader: (context) => new ChatReader(context, profile.reasoningField),
-      errorCodes: openAiErrorCodes,
+      reader: (context: ReaderContext) => new ChatReader(context, profile.reasoningField),
       errorToBody,
     };
-  }
-
-  call(request: LlmRequest, options?: LlmCallOptions): Promise<LlmOutcome> {
-    return callProvider(this.#protocol, this.#options, request, options);
+    super(protocol, options);
   }
 }
 

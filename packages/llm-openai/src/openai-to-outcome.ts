@@ -1,18 +1,12 @@
-import type { LlmFinish, LlmOutcome, LlmUsage } from "@moora/llm";
+import type { LlmOutcome, LlmUsage } from "@moora/llm";
 import {
-  countsToUsage,
-  defined,
-  emptyMessage,
+  AnswerDraft,
   errorToFailure,
   failedOutcome,
-  failureOf,
-  hasContent,
-  laterCounts,
   logprobsToConfidence,
-  usageFields,
   type AnswerReader,
   type ReaderContext,
-  type ReportedCounts,
+  type UsageFields,
 } from "@moora/llm/adapter";
 import type {
   Response,
@@ -20,7 +14,6 @@ import type {
   ResponseOutputItem,
   ResponseOutputItemDoneEvent,
   ResponseStreamEvent,
-  ResponseUsage,
 } from "openai/resources/responses/responses";
 import { itemToPart, summarySeparator } from "./item-to-part.ts";
 
@@ -31,20 +24,28 @@ const endings = {
   "response.failed": "failed",
 } as const;
 
+const usageFields: UsageFields = {
+  inputTokens: "input_tokens",
+  cachedInputTokens: "input_tokens_details.cached_tokens",
+  cacheWriteTokens: "input_tokens_details.cache_write_tokens",
+  outputTokens: "output_tokens",
+  reasoningTokens: "output_tokens_details.reasoning_tokens",
+};
+
 /** Assembles a response from its events. */
 export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming, ResponseStreamEvent> {
   readonly #context: ReaderContext;
+  /** Most servers report the usage with the last event. */
+  readonly #draft: AnswerDraft;
   /** The indexes of items that have started, and items that are complete: some servers give several of them one index. */
   readonly #startedItems = new Set<number>();
   readonly #finishedItems = new Map<string, ResponseOutputItemDoneEvent>();
-  #text = "";
   #refusal = "";
   #response: Response | undefined;
-  /** What events have reported so far. Most servers report the usage with the last event. */
-  #counts: ReportedCounts = {};
 
   constructor(context: ReaderContext) {
     this.#context = context;
+    this.#draft = new AnswerDraft(context, usageFields);
   }
 
   add(event: ResponseStreamEvent): boolean {
@@ -53,7 +54,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case "response.output_text.delta":
-        this.#text += event.delta;
+        this.#draft.text += event.delta;
         feed.text(event.delta, event.output_index);
         return false;
       case "response.refusal.delta":
@@ -80,12 +81,12 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
         return false;
       case "response.created":
       case "response.in_progress":
-        this.#report(event.response.usage);
+        this.#draft.report(event.response.usage);
         return false;
       case "response.completed":
       case "response.incomplete":
       case "response.failed":
-        this.#report(event.response.usage);
+        this.#draft.report(event.response.usage);
         // Some servers leave out the status, which the type of the event determines, too.
         this.#response = { ...event.response, status: event.response.status ?? endings[event.type] };
         return true;
@@ -95,51 +96,35 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
   }
 
   partial(): string {
-    return this.#text;
+    return this.#draft.text;
   }
 
   usage(): LlmUsage | undefined {
-    return countsToUsage(this.#counts);
-  }
-
-  #report(usage: ResponseUsage | null | undefined): void {
-    if (usage) this.#counts = laterCounts(this.#counts, toCounts(usage));
+    return this.#draft.usage();
   }
 
   outcome(): LlmOutcome {
+    const draft = this.#draft;
     const response = this.#response;
-    if (!response) return this.#failed("interrupted", "The response is incomplete.");
-    if (response.status === "failed") {
-      return failedOutcome(
-        errorToFailure(errorOf(response), this.#context.failure),
-        this.#text,
-        this.usage(),
-      );
+    if (!response) return draft.failed("interrupted", "The response is incomplete.");
+    const { status = "", incomplete_details: details, error } = response;
+    if (status === "failed") {
+      const body = error ? { error: { code: error.code, message: error.message } } : undefined;
+      const failure = errorToFailure(body, this.#context.failure);
+      return failedOutcome(failure, draft.text, draft.usage());
     }
-    const reason = response.incomplete_details?.reason;
-    if (reason === "content_filter")
-      return this.#failed("content-filter", "A content filter stopped the answer.", reason);
     const items = this.#items(response);
-    if (!items) return this.#failed("malformed", "The response ended before all of its items.");
-    const refusal = this.#refusalIn(items);
-    if (refusal !== undefined) return this.#failed("refusal", refusal, "refusal");
-    return this.#success(response, items);
-  }
-
-  #success(response: Response, items: readonly ResponseOutputItem[]): LlmOutcome {
-    const { origin, normalized } = this.#context;
-    const parts = items.map((item) => itemToPart(item, normalized.nameOf));
-    const hasCalls = parts.some((part) => part.type === "tool-call");
-    const finish = finishOf(response, hasCalls);
-    if (!hasContent(parts)) return this.#failed("empty", emptyMessage(finish));
-    return {
-      ok: true,
-      turn: { origin, parts: parts.filter((part) => part.type !== "text" || part.text !== "") },
-      model: response.model,
-      ...usageFields(this.#counts),
-      ...defined({ confidence: confidenceOf(items) }),
-      finish,
-    };
+    if (!items && details?.reason !== "content_filter")
+      return draft.failed("malformed", "The response ended before all of its items.");
+    const message = this.#refusalIn(items ?? []);
+    draft.model = response.model;
+    return draft.end({
+      parts: (items ?? []).map((item) => itemToPart(item, this.#context.normalized.nameOf)),
+      raw: message === undefined ? (details?.reason ?? status) : "refusal",
+      unknown: status === "incomplete" ? "length" : "other",
+      message,
+      confidence: logprobsToConfidence(logprobsIn(items ?? [])),
+    });
   }
 
   /**
@@ -161,35 +146,10 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     const refusal = pieces.find((piece) => piece.type === "refusal");
     return refusal ? refusal.refusal : this.#refusal === "" ? undefined : this.#refusal;
   }
-
-  #failed(kind: Parameters<typeof failureOf>[0], message: string, raw?: string): LlmOutcome {
-    return failedOutcome(failureOf(kind, message, defined({ raw })), this.#text, this.usage());
-  }
 }
 
-const errorOf = ({ error }: Response): { error: { code: string; message: string } } | undefined =>
-  error ? { error: { code: error.code, message: error.message } } : undefined;
-
-function finishOf(response: Response, hasCalls: boolean): LlmFinish {
-  const raw = response.incomplete_details?.reason ?? response.status ?? "";
-  if (response.status === "incomplete") return { unified: "length", raw };
-  if (raw !== "completed") return { unified: "other", raw };
-  return { unified: hasCalls ? "tool-calls" : "stop", raw };
-}
-
-const toCounts = (usage: ResponseUsage): ReportedCounts => ({
-  inputTokens: usage.input_tokens,
-  // Compatible servers may leave out the details.
-  cachedInputTokens: usage.input_tokens_details?.cached_tokens,
-  cacheWriteTokens: usage.input_tokens_details?.cache_write_tokens,
-  outputTokens: usage.output_tokens,
-  reasoningTokens: usage.output_tokens_details?.reasoning_tokens,
-});
-
-const confidenceOf = (items: readonly ResponseOutputItem[]): number | undefined =>
-  logprobsToConfidence(
-    items
-      .flatMap((item) => (item.type === "message" ? item.content : []))
-      .flatMap((piece) => (piece.type === "output_text" ? (piece.logprobs ?? []) : []))
-      .map(({ logprob }) => logprob),
-  );
+const logprobsIn = (items: readonly ResponseOutputItem[]): readonly number[] =>
+  items
+    .flatMap((item) => (item.type === "message" ? item.content : []))
+    .flatMap((piece) => (piece.type === "output_text" ? (piece.logprobs ?? []) : []))
+    .map(({ logprob }) => logprob);

@@ -1,5 +1,7 @@
 import type { JsonObject, LlmRequest, LlmTool } from "@moora/llm";
 import {
+  commonFiles,
+  commonImages,
   defined,
   normalizeRequest,
   providerToolsOf,
@@ -9,6 +11,7 @@ import {
   withAnswerInstruction,
   withProviderFields,
   type BodyContext,
+  type FileRules,
   type NormalizedRequest,
   type WireRequest,
 } from "@moora/llm/adapter";
@@ -34,14 +37,19 @@ export function requestToChat(
 ): WireRequest<ChatCompletionCreateParamsStreaming> {
   const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn: Warn = (text) => warnings.push(text);
-  const { callIdFormat: idFormat, fileLimits } = profile;
-  const given = normalizeRequest(request, { ...context, idFormat, fileLimits, warn });
+  const { callIdFormat: idFormat, nameFormat, fileLimits, acceptsPdf } = profile;
+  const files: FileRules = {
+    ...fileLimits,
+    types: acceptsPdf ? commonFiles : commonImages,
+    takesUrl: ({ mediaType }) => commonImages.test(mediaType),
+  };
+  const given = normalizeRequest(request, { ...context, idFormat, nameFormat, files, warn });
   const format = formatOf(given, profile);
   const normalized = format ? given : withAnswerInstruction(given, profile.name, warn);
   const { settings } = normalized;
   const made: ChatCompletionCreateParamsStreaming = {
     model: normalized.model,
-    messages: messagesToChat(normalized, profile, warn),
+    messages: messagesToChat(normalized, profile),
     ...toolsToChat(normalized, profile, providerToolsOf(request, profile.name)),
     ...(format && { response_format: { type: "json_schema", json_schema: format } }),
     ...defined({
@@ -68,12 +76,8 @@ export function requestToChat(
   return { body, normalized, warnings };
 }
 
-function messagesToChat(
-  normalized: NormalizedRequest,
-  profile: ChatProfile,
-  warn: Warn,
-): ChatCompletionMessageParam[] {
-  const messages = normalized.messages.flatMap((message) => messageToChat(message, profile, warn));
+function messagesToChat(normalized: NormalizedRequest, profile: ChatProfile): ChatCompletionMessageParam[] {
+  const messages = normalized.messages.flatMap((message) => messageToChat(message, profile));
   const system: ChatCompletionMessageParam[] =
     normalized.system === undefined ? [] : [{ role: profile.systemRole, content: normalized.system }];
   return [...system, ...alternateRoles(messages, profile)].map((message) => withReasoning(message, profile));
@@ -129,14 +133,14 @@ function toolToChat(
   { name, description, schema }: LlmTool,
   profile: ChatProfile,
 ): ChatCompletionFunctionTool {
-  const { schema: parameters, isExact: strict } = toolSchema(schema, profile.strict);
+  const { schema: parameters, isExact } = toolSchema(schema, profile.strict === true);
   return {
     type: "function",
     function: {
       name,
       ...(description !== "" && { description }),
       parameters: { ...parameters },
-      ...(profile.strict && { strict }),
+      ...(profile.strict !== false && { strict: profile.strict === true && isExact }),
     },
   };
 }
@@ -147,5 +151,5 @@ function formatOf(
   { answerFormat, strict }: ChatProfile,
 ): ReturnType<typeof schemaToFormat> {
   const isAccepted = answerFormat === "always" || (answerFormat === "without-tools" && tools.length === 0);
-  return answerSchema !== undefined && isAccepted ? schemaToFormat(answerSchema, strict) : undefined;
+  return answerSchema !== undefined && isAccepted ? schemaToFormat(answerSchema, strict === true) : undefined;
 }

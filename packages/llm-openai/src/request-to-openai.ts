@@ -21,7 +21,7 @@ import type {
   ToolChoiceFunction,
   ToolChoiceOptions,
 } from "openai/resources/responses/responses";
-import { openAiFileLimits } from "./chat-profile.ts";
+import { openAiFiles } from "./chat-profile.ts";
 import { messageToItems } from "./message-to-items.ts";
 import { schemaToFormat, toolSchema } from "./schema-to-format.ts";
 
@@ -35,10 +35,10 @@ export function requestToOpenAi(
 ): WireRequest<ResponseCreateParamsStreaming> {
   const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn = (text: string): void => void warnings.push(text);
-  const given = normalizeRequest(request, { ...context, fileLimits: openAiFileLimits, warn });
+  const given = normalizeRequest(request, { ...context, files: openAiFiles, warn });
   const format = given.answerSchema && schemaToFormat(given.answerSchema, true);
   const normalized = format ? given : withAnswerInstruction(given, "the Responses API", warn);
-  const items = normalized.messages.flatMap((message) => messageToItems(message, warn));
+  const items = normalized.messages.flatMap((message) => messageToItems(message));
   const { settings } = normalized;
   for (const name of ["seed", "stop"] as const)
     if (settings[name] !== undefined) warn(unsupportedWarning(name, "the Responses API"));

@@ -1,10 +1,16 @@
 import type { JsonObject } from "@moora/llm";
-import { convertSchema, schemaDialects, type ConvertedSchema } from "@moora/llm/adapter";
+import {
+  chatAnswer,
+  chatTool,
+  convertSchema,
+  openAiOpen,
+  openAiStrict,
+  type ConvertedSchema,
+} from "@moora/llm/adapter";
 
 /** The schema of a tool for a server that enforces schemas with `strict: true`, or for another one. It may be strict if it is exact. */
 export function toolSchema(schema: JsonObject, isStrict: boolean): ConvertedSchema {
-  const { openAiStrict, openAi, chat } = schemaDialects;
-  return isStrict ? convertSchema(schema, openAiStrict, openAi) : convertSchema(schema, chat);
+  return isStrict ? convertSchema(schema, openAiStrict, openAiOpen) : convertSchema(schema, chatTool);
 }
 
 /**
@@ -17,8 +23,7 @@ export function schemaToFormat(
 ): { readonly name: string; readonly schema: Record<string, unknown>; readonly strict: boolean } | undefined {
   const isUnion = ["anyOf", "oneOf", "allOf", "$ref"].some((keyword) => keyword in schema);
   if (schema["type"] !== "object" || isUnion) return undefined;
-  const { openAiStrict, openAi, chatAnswer, chat } = schemaDialects;
-  const [strict, wider] = isStrict ? [openAiStrict, openAi] : [chatAnswer, chat];
+  const [strict, wider] = isStrict ? [openAiStrict, openAiOpen] : [chatAnswer, chatTool];
   const { schema: converted, isExact } = convertSchema(schema, strict, wider);
   return { name: "answer", schema: { ...converted }, strict: isExact };
 }

@@ -1,4 +1,5 @@
-import { outputOfScript, recordingFetch } from "@moora/llm/testing";
+import { recordingFetch } from "@moora/llm/testing";
+import { outputOfScript } from "@moora/testbed/llm/call-endings";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { chatProfiles, openai, OpenAiCaller, openaiChat, OpenAiChatCaller } from "../src/index.ts";
 import { chatDialect } from "@moora/testbed/openai/chat-dialect";

@@ -1,12 +1,12 @@
 import type { LlmPart, LlmRequest } from "@moora/llm";
 import { isJsonObject, originOf } from "@moora/llm/adapter";
 import {
-  requestFromChoices,
   chatRequestProblem,
   encryptedContentOf,
   mistralRules,
   responsesRequestProblem,
 } from "@moora/llm/testing";
+import { requestFromChoices } from "@moora/testbed/llm/request-from-choices";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chatProfiles } from "../src/index.ts";

@@ -1,6 +1,7 @@
 import type { JsonObject, LlmRequest } from "@moora/llm";
 import { answerInstruction, isJsonObject } from "@moora/llm/adapter";
-import { exampleRequest, recordingFetch } from "@moora/llm/testing";
+import { recordingFetch } from "@moora/llm/testing";
+import { exampleRequest } from "@moora/testbed/llm/example-request";
 import { describe, expect, it } from "vitest";
 import { chatProfiles, OpenAiChatCaller, type ChatProfileName } from "../src/index.ts";
 import { requestToChat } from "../src/wire.ts";
@@ -214,6 +215,39 @@ describe("a request to Chat Completions", () => {
     ).filter((message) => isJsonObject(message) && message["role"] === "assistant");
     expect(turns).toHaveLength(2);
     for (const turn of turns) expect(turn).toMatchObject({ reasoning_content: "" });
+  });
+
+  it("repeats the tool loop of Kimi with reasoning_content, its own ids, valid names, and schemas that are not strict", () => {
+    const parts = [
+      { type: "reasoning", text: "Two cities.", raw: "reasoning_content" },
+      { type: "tool-call", id: "functions.weather:0", name: "weather", arguments: "{}" },
+    ] as const;
+    const turns = [
+      { origin, parts },
+      { origin: "elsewhere", parts: parts.slice(1) },
+    ] as const;
+    const results = [{ isError: false, content: "3" }];
+    const messages = turns.map((turn) => ({ role: "assistant", turn, results }) as const);
+    const body = bodyOf("moonshot", {
+      messages: [user("a"), ...messages, user("b")],
+      tools: ["weather", "ls"].map((name) => ({ name, description: "", schema: { type: "object" } })),
+    });
+    const calls = [{ id: "functions.weather:0" }];
+    expect(messagesIn(body)).toMatchObject([
+      { role: "system" },
+      { role: "user", content: "a" },
+      { role: "assistant", content: null, reasoning_content: "Two cities.", tool_calls: calls },
+      { role: "tool", tool_call_id: "functions.weather:0" },
+      { role: "assistant", content: null, reasoning_content: "", tool_calls: [expect.anything()] },
+      { role: "tool" },
+      { role: "user", content: "b" },
+    ]);
+    expect(body["tools"]).toMatchObject([
+      { function: { name: "weather", strict: false } },
+      { function: { name: expect.stringMatching(/^[A-Za-z_][\w-]{2,63}$/), strict: false } },
+    ]);
+    expect(body).toMatchObject({ max_completion_tokens: 500 });
+    expect(body).not.toHaveProperty("parallel_tool_calls");
   });
 
   const celsius = (type: string): JsonObject => {

@@ -1,5 +1,6 @@
 import type { LlmRequest } from "@moora/llm";
-import { exampleRequest, recordingFetch } from "@moora/llm/testing";
+import { recordingFetch } from "@moora/llm/testing";
+import { exampleRequest } from "@moora/testbed/llm/example-request";
 import { describe, expect, it } from "vitest";
 import { OpenAiCaller } from "../src/index.ts";
 import { requestToOpenAi } from "../src/wire.ts";

@@ -1,4 +1,5 @@
 /** The parts of an adapter between the port and a provider. See "Writing an adapter" in the README. */
+export { AnswerDraft, type AnswerEnd } from "./answer-draft.ts";
 export { answerInstruction, withAnswerInstruction } from "./answer-instruction.ts";
 export {
   checkOptions,
@@ -11,15 +12,13 @@ export {
   type OptionForms,
 } from "./check-options.ts";
 export { chunkFeed, type ChunkFeed, type PartKey } from "./chunk-feed.ts";
-export { logprobsToConfidence } from "./confidence.ts";
 export { resolveApiKey, type ApiKey, type ConnectionOptions } from "./connection.ts";
 export { environmentVariable } from "./environment.ts";
 export { failedOutcome, failureOf, redactedFailureOf, withWarnings, type FailureOf } from "./failure.ts";
 export { errorToFailure, faultToFailure, type FailureContext } from "./fault-to-failure.ts";
-export { emptyMessage, failedFinish, isCutFinish } from "./finish-reasons.ts";
 export { fileToFallbackText, fileToText, fileToUrl, mediaTypeOf, urlToFile } from "./file-to-text.ts";
 export { defined, fieldsOf, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
-export { commonImages, type FileLimits } from "./known-file.ts";
+export { commonFiles, commonImages, type FileLimits, type FileRules } from "./known-file.ts";
 export { loadSdk } from "./load-sdk.ts";
 export {
   filesOfTurn,
@@ -42,10 +41,13 @@ export type {
   WireCall,
   WireRequest,
 } from "./protocol.ts";
+export { logprobsToConfidence } from "./confidence.ts";
+export type { UsageFields } from "./reported-usage.ts";
 export { callProvider } from "./provider-call.ts";
+export { ProviderCaller, sdkClientOptions, type SdkClientOptions } from "./provider-caller.ts";
 export { providerFields, withProviderFields } from "./provider-fields.ts";
 export { providerToolsOf } from "./request.ts";
-export { countsToUsage, laterCounts, usageFields, type ReportedCounts } from "./reported-usage.ts";
+export type { ErrorKind, ErrorRows } from "./provider-errors.ts";
 export { retryAfterMs, type HeaderLookup } from "./retry-after.ts";
 export {
   StreamFaultError,
@@ -56,6 +58,18 @@ export {
 export { readStream, type StreamLimits, type Wire } from "./stream-guard.ts";
 export { sdkErrorBody } from "./sdk-error.ts";
 export { convertSchema, type ConvertedSchema } from "./schema/convert-schema.ts";
-export { schemaDialects, type SchemaDialect, type SchemaSize } from "./schema/schema-dialects.ts";
+export {
+  aiSdkAnswer,
+  aiSdkTool,
+  anthropicAnswer,
+  anthropicTool,
+  chatAnswer,
+  chatTool,
+  openAiOpen,
+  openAiStrict,
+  schemaDialects,
+  type SchemaDialect,
+  type SchemaSize,
+} from "./schema/schema-dialects.ts";
 export { unknownSettingWarnings, unsupportedWarning } from "./warnings.ts";
 export { commonIdFormat, wireIds, wireNames, type IdFormat } from "./wire-ids.ts";

@@ -1,12 +1,11 @@
 import { redactedFailureOf, type FailureOf } from "./failure.ts";
 import { defined, textToJson, type Json } from "./json.ts";
-import type { LlmFailure, LlmFailureKind } from "./outcome.ts";
+import type { LlmFailure } from "./outcome.ts";
 import { hostOf } from "./origin.ts";
-import { aboutFiles, refusesContent } from "./refuses-content.ts";
+import { errorMeaning, type ErrorRows } from "./provider-errors.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { BrokenStream, RefusedResponse, StreamFault } from "./stream-fault.ts";
 import { jsonToVendorError, type VendorError } from "./vendor-error.ts";
-import { errorMessageToKind, commonErrorCodes } from "./error-codes.ts";
 import { rootCause } from "./root-cause.ts";
 
 /** The context for converting a failed request to a failure of the port. */
@@ -18,7 +17,7 @@ export interface FailureContext {
   /** The texts that messages must not contain: keys, values of headers. */
   readonly secrets: readonly string[];
   /** The kinds of this provider's error codes, in addition to the common ones. */
-  readonly errorCodes: Readonly<Record<string, LlmFailureKind>>;
+  readonly errorCodes?: ErrorRows | undefined;
   /** The body of an error event that the provider's SDK threw as an error; undefined for any other error. */
   readonly errorToBody: (error: unknown) => Json | undefined;
 }
@@ -105,35 +104,19 @@ function vendorToFailure(
 ): LlmFailure {
   // An error with status 200 may have its own status in the body.
   const status = response && response.status >= 400 ? response.status : vendor.status;
-  const kind = kindOf(vendor, status, context);
+  const { kind, refusesContent, advice, ...blame } = errorMeaning(vendor, status, context.errorCodes);
   const code = vendor.codes[0];
   const waitMs = (response && retryAfterMs(response.headers, Date.now())) ?? vendor.retryAfterMs;
   const isFinal = response?.headers.get("x-should-retry") === "false";
   return fail(
     kind,
-    [status, code, vendor.message].filter((part) => part !== undefined && part !== "").join(" "),
+    [status, code, vendor.message, advice].filter((part) => part !== undefined && part !== "").join(" "),
     {
       ...defined({ status: response?.status ?? status, raw: code, retryAfterMs: waitMs }),
       ...(isFinal && { retryable: false }),
-      ...(refusesContent(kind, vendor, status) && {
-        refusedBy: context.origin ?? context.host,
-        ...(aboutFiles.test(vendor.message) && { blamesFiles: true }),
-      }),
+      ...(refusesContent && { refusedBy: context.origin ?? context.host, ...blame }),
     },
   );
-}
-
-/** The kind by the provider's error codes first, because its status is often misleading, and then by the status. */
-function kindOf(vendor: VendorError, status: number | undefined, context: FailureContext): LlmFailureKind {
-  const errorCodes = { ...commonErrorCodes, ...context.errorCodes };
-  const known = vendor.codes.find((code) => Object.hasOwn(errorCodes, code));
-  const kind = known === undefined ? undefined : errorCodes[known];
-  // A limit of tokens per minute is not the limit of the context, unless a single request exceeds it.
-  const usesMessage = status !== 429 || /\brequest too large\b/i.test(vendor.message);
-  const isUnspecific = kind === undefined || kind === "invalid-request" || kind === "rate-limit";
-  const kindOfMessage = isUnspecific && usesMessage ? errorMessageToKind(vendor.message) : undefined;
-  if (kindOfMessage !== undefined) return kindOfMessage;
-  return kind ?? (status === undefined ? "server" : statusToKind(status));
 }
 
 /** The text of a proxy's error page, without markup, in one line. */
@@ -144,23 +127,6 @@ const excerpt = (body: string): string =>
     .replaceAll(/\s+/g, " ")
     .trim()
     .slice(0, 300);
-
-const kinds: Readonly<Record<number, LlmFailureKind>> = {
-  401: "auth",
-  402: "billing",
-  403: "auth",
-  407: "auth",
-  408: "server",
-  409: "server",
-  413: "context-length",
-  425: "server",
-  429: "rate-limit",
-  529: "overloaded",
-};
-
-/** The kind of a failure by its HTTP status, for responses without a known error code. */
-const statusToKind = (status: number): LlmFailureKind =>
-  kinds[status] ?? (status >= 500 ? "server" : "invalid-request");
 
 const timeoutCodes = [
   "ETIMEDOUT",

@@ -24,7 +24,7 @@ export {
 } from "./check-options.ts";
 export { didYouMean, nearest, optionHint } from "./nearest.ts";
 export { mapFiles } from "./map-files.ts";
-export { madeFieldHint } from "./provider-fields.ts";
+export { madeOf, type MadeOf } from "./provider-fields.ts";
 export { readOutcome } from "./read-outcome.ts";
 export { isTokenCount } from "./reported-usage.ts";
 export { rootCause } from "./root-cause.ts";

@@ -1,10 +1,14 @@
 import { base64ToBytes } from "./data-url.ts";
-import { fileToName, urlToFile } from "./file-to-text.ts";
+import { fileToFallbackText, fileToName, urlToFile } from "./file-to-text.ts";
+import type { FilePlace } from "./map-files.ts";
 import type { LlmFile } from "./request.ts";
 import { unsupportedWarning } from "./warnings.ts";
 
 /** The images that every provider with images accepts. */
 export const commonImages: RegExp = /^image\/(png|jpeg|gif|webp)$/;
+
+/** The same, and PDF. */
+export const commonFiles: RegExp = /^(image\/(png|jpeg|gif|webp)|application\/pdf)$/;
 
 /** Types by the first bytes of a file, each byte as one character. */
 const signatures: readonly (readonly [RegExp, string])[] = [
@@ -52,15 +56,42 @@ export interface FileLimits {
   readonly maxTotalLength?: number;
 }
 
-/** Returns a function that returns a file by its bytes, or a text for one beyond the limits. Call it for the newest files first. */
-export function limitedFiles(
-  { maxFiles = Infinity, maxImageLength = Infinity, maxTotalLength = Infinity }: FileLimits,
+/** The files that an API takes. Any other one is a text: its own, or its name. */
+export interface FileRules extends FileLimits {
+  /** The media types that it takes as data. Default: any. */
+  readonly types?: RegExp;
+  /** Whether it takes the URL of a file, in a result or in a message. Default: by its type. */
+  readonly takesUrl?: (
+    file: { readonly url: string; readonly mediaType: string },
+    isInResult: boolean,
+  ) => boolean;
+  /** Whether a failed result may have files. Default: true. */
+  readonly inFailedResults?: boolean;
+}
+
+/** Returns a function that returns a file by its bytes, or a text for one that the API does not take. Call it for the newest files first. */
+export function takenFiles(
+  {
+    types,
+    takesUrl,
+    inFailedResults = true,
+    maxFiles = Infinity,
+    maxImageLength = Infinity,
+    maxTotalLength = Infinity,
+  }: FileRules,
   warn: (warning: string) => void,
-): (file: LlmFile) => LlmFile | string {
+): (file: LlmFile, place: FilePlace) => LlmFile | string {
   let count = 0;
   let total = 0;
-  return (given) => {
+  const isTaken = (file: LlmFile, place: FilePlace): boolean => {
+    if (place === "turn") return true;
+    if (place === "failed-result" && !inFailedResults) return false;
+    const isUrl = "url" in file && takesUrl !== undefined;
+    return isUrl ? takesUrl(file, place !== "message") : (types?.test(file.mediaType) ?? true);
+  };
+  return (given, place) => {
     const file = knownFile(given);
+    if (!isTaken(file, place)) return fileToFallbackText(file, warn);
     if (!/^(image|audio|video)\/|^application\/pdf$/.test(file.mediaType)) return file;
     const length = "data" in file ? file.data.length : 0;
     const isLarge = file.mediaType.startsWith("image/") && length > maxImageLength;

@@ -10,7 +10,7 @@ import {
   type JsonObject,
 } from "./json.ts";
 import { lostNumber } from "./json-numbers.ts";
-import { limitedFiles, type FileLimits } from "./known-file.ts";
+import { takenFiles, type FileRules } from "./known-file.ts";
 import { mapFiles } from "./map-files.ts";
 import type {
   LlmContent,
@@ -88,9 +88,9 @@ export interface NormalizeOptions {
   readonly nameFormat?: IdFormat | undefined;
   /** Which half of a pair an opaque part is: a provider refuses a half alone. Default: there are no pairs. */
   readonly halfOf?: ((raw: Json) => Half | undefined) | undefined;
-  /** The provider's limits for files. Default: none. */
-  readonly fileLimits?: FileLimits | undefined;
-  /** Receives a warning for each file beyond the limits. */
+  /** The files that the provider takes. Default: any. */
+  readonly files?: FileRules | undefined;
+  /** Receives a warning for each file that is not sent. */
   readonly warn?: ((warning: string) => void) | undefined;
 }
 
@@ -112,10 +112,14 @@ export function normalizeRequest(request: LlmRequest, options: NormalizeOptions)
   const toolName = wireNames(options.nameFormat);
   const names = new Map(request.tools.map((tool) => [toolName(tool.name), tool.name]));
   const idOf = uniqueIds(options.idFormat);
-  const limited = limitedFiles(options.fileLimits ?? {}, options.warn ?? (() => undefined));
+  const taken = takenFiles(options.files ?? {}, options.warn ?? (() => undefined));
   const messages = wellFormed.messages
     .toReversed()
-    .map((message) => mapFiles(message, limited))
+    .map((message) =>
+      mapFiles(message, (file, place) =>
+        taken(file, place === "turn" && !isOwn(message, options) ? "message" : place),
+      ),
+    )
     .toReversed()
     .flatMap((message) => normalizeMessage(message, options, idOf, toolName));
   const { halfOf = () => undefined } = options;
@@ -156,6 +160,10 @@ function withoutHalves(
   });
 }
 
+/** Whether a turn is from the origin of the request, which gets raw parts back. */
+const isOwn = (message: LlmMessage, { origin, neutral }: NormalizeOptions): boolean =>
+  message.role === "assistant" && message.turn.origin === origin && neutral !== true;
+
 /** Ids in a format. An id that occurs again belongs to another call, and is replaced. */
 function uniqueIds(format: IdFormat | undefined): (id: string) => string {
   const wireId = wireIds(format);
@@ -178,7 +186,7 @@ function normalizeMessage(
     const content = message.content.filter((piece) => piece.type === "file" || !isBlank(piece.text));
     return [{ role: "user", content: content.length > 0 ? content : [{ type: "text", text: "(empty)" }] }];
   }
-  const isOwnOrigin = message.turn.origin === options.origin && options.neutral !== true;
+  const isOwnOrigin = isOwn(message, options);
   const results = message.results[Symbol.iterator]();
   const parts = message.turn.parts.flatMap((part) =>
     normalizePart(part, isOwnOrigin, (call) => ({

@@ -21,14 +21,21 @@ export const noUsage: LlmUsage = {
   reasoningTokens: 0,
 };
 
+/** The names of the counts of a usage. Those of the input come first. */
+export const usageNames = [
+  "inputTokens",
+  "cachedInputTokens",
+  "cacheWriteTokens",
+  "outputTokens",
+  "reasoningTokens",
+] as const;
+
 /** The sum of two usages. */
-export const addUsage = (a: LlmUsage, b: LlmUsage): LlmUsage => ({
-  inputTokens: a.inputTokens + b.inputTokens,
-  cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
-  cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
-  outputTokens: a.outputTokens + b.outputTokens,
-  reasoningTokens: a.reasoningTokens + b.reasoningTokens,
-});
+export function addUsage(a: LlmUsage, b: LlmUsage): LlmUsage {
+  const sum: { -readonly [Name in keyof LlmUsage]: number } = { ...a };
+  for (const name of usageNames) sum[name] += b[name];
+  return sum;
+}
 
 /**
  * Why a call failed. `server` is an error of the provider, `timeout` a limit of silence that was exceeded, `connection` a

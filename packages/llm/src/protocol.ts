@@ -1,7 +1,8 @@
 import type { ChunkFeed } from "./chunk-feed.ts";
 import type { FailureContext } from "./fault-to-failure.ts";
 import type { Json } from "./json.ts";
-import type { LlmFailure, LlmFailureKind, LlmOutcome, LlmUsage } from "./outcome.ts";
+import type { LlmFailure, LlmOutcome, LlmUsage } from "./outcome.ts";
+import type { ErrorRows } from "./provider-errors.ts";
 import type { LlmRequest } from "./request.ts";
 import type { NormalizedRequest } from "./normalized-request.ts";
 import type { EventReader, Wire } from "./stream-guard.ts";
@@ -79,7 +80,7 @@ export interface Protocol<Body, Event> {
   /** Creates the reader of one answer. */
   readonly reader: (context: ReaderContext) => AnswerReader<Body, Event>;
   /** The kinds of this provider's error codes, in addition to the common ones. */
-  readonly errorCodes: Readonly<Record<string, LlmFailureKind>>;
+  readonly errorCodes?: ErrorRows | undefined;
   /** The body of an error event that the SDK threw as an error; undefined for any other error. */
   readonly errorToBody: (error: unknown) => Json | undefined;
   /**

@@ -1,37 +1,41 @@
 import { isJsonObject, type JsonObject } from "./json.ts";
 import type { LlmSettings } from "./request.ts";
 
-/** The fields that a request makes, in the words of any API, by what to change instead. Options of providers cannot replace them. */
-const madeFields: Readonly<Record<string, readonly string[]>> = {
-  "Give config.settings.providerTools, which are offered beside the tools of the agent.": [
-    "tools",
-    "functions",
-  ],
-  "Give systemPrompt.": ["system", "instructions"],
-  "They are computed from the conversation.": ["messages"],
-  "It is computed from the conversation.": ["input", "previous_response_id", "conversation"],
-  "Give config.models, or the model of the caller.": ["model"],
-  "Give config.settings.maxOutputTokens.": ["max_tokens", "max_completion_tokens", "max_output_tokens"],
-  "Give config.toolChoice.": ["tool_choice", "function_call"],
-  "Give config.toolCalls.parallel.": ["parallel_tool_calls", "disable_parallel_tool_use"],
-  "The agent reads one answer, streamed, with its usage.": [
-    "stream",
-    "stream_options",
-    "n",
-    "candidate_count",
-  ],
-};
+/** The fields that a request makes, in the words of any API, by what they are made of. Options of providers cannot replace them. */
+const madeFields: readonly (readonly [MadeOf, string])[] = [
+  ["tools", "tools functions"],
+  ["systemPrompt", "system instructions"],
+  ["messages", "messages"],
+  ["input", "input previous_response_id conversation"],
+  ["models", "model"],
+  ["maxOutputTokens", "max_tokens max_completion_tokens max_output_tokens"],
+  ["toolChoice", "tool_choice function_call"],
+  ["parallel", "parallel_tool_calls disable_parallel_tool_use"],
+  ["stream", "stream stream_options n candidate_count"],
+];
 
-/** What to change instead of a field that a request makes, in snake case or camel case; undefined for any other field. */
-export function madeFieldHint(field: string): string | undefined {
+/** What a field of a request is made of. */
+export type MadeOf =
+  | "tools"
+  | "systemPrompt"
+  | "messages"
+  | "input"
+  | "models"
+  | "maxOutputTokens"
+  | "toolChoice"
+  | "parallel"
+  | "stream";
+
+/** What a field of a request is made of, in snake case or camel case; undefined for any other field. */
+export function madeOf(field: string): MadeOf | undefined {
   const name = field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return Object.keys(madeFields).find((hint) => madeFields[hint]?.includes(name));
+  return madeFields.find(([, names]) => names.split(" ").includes(name))?.[0];
 }
 
 /** The options of a provider without the fields that a request makes, with a warning for each of those. */
 export function providerFields(options: JsonObject, warn: (text: string) => void): JsonObject {
   const isFree = ([field]: readonly [string, unknown]): boolean => {
-    if (madeFieldHint(field) === undefined) return true;
+    if (madeOf(field) === undefined) return true;
     warn(`providerOptions: ${field} was left out: the request makes it`);
     return false;
   };

@@ -1,58 +1,61 @@
-import { noUsage, type LlmOutcome, type LlmUsage } from "./outcome.ts";
+import { isJsonObject } from "./json.ts";
+import { noUsage, usageNames, type LlmOutcome, type LlmUsage } from "./outcome.ts";
 
-/**
- * The counts that the events of one answer report, by the names of a usage. A provider that counts cached input apart from new input
- * does so here, too.
- */
-export type ReportedCounts = { readonly [Name in keyof LlmUsage]?: number | null | undefined };
+/** The counts that the events of one answer report, by the names of a usage. */
+export type ReportedCounts = Partial<LlmUsage>;
 
-/** Counts that one event reports together: one of them may be zero because another has its tokens. */
-const groups: readonly (readonly (keyof LlmUsage)[])[] = [
-  ["inputTokens", "cachedInputTokens", "cacheWriteTokens"],
-  ["outputTokens"],
-  ["reasoningTokens"],
-];
-
-/**
- * Merges the counts of a later event of one stream, which are cumulative. A missing or invalid count does not change the earlier one, and
- * neither does a zero beside no positive count: some gateways send zeros for what an event does not count.
- */
-export function laterCounts(before: ReportedCounts, later: ReportedCounts): Partial<LlmUsage> {
-  const merged: { -readonly [Name in keyof LlmUsage]?: number } = {};
-  for (const names of groups) {
-    const replaces = names.some((name) => (countOf(later, name) ?? 0) > 0);
-    const [first, second] = replaces ? [later, before] : [before, later];
-    for (const name of names) {
-      const count = countOf(first, name) ?? countOf(second, name);
-      if (count !== undefined) merged[name] = count;
-    }
-  }
-  return merged;
+/** Where the usage of an API has its counts, with dots between fields. The first one of several that has a count is read. */
+export interface UsageFields extends Partial<Readonly<Record<keyof LlmUsage, string | readonly string[]>>> {
+  /** Whether cached input is counted apart from new input. Default: false. */
+  readonly isApart?: boolean;
 }
 
-const countOf = (counts: ReportedCounts, name: keyof LlmUsage): number | undefined => {
-  const count = counts[name];
-  return isTokenCount(count) ? count : undefined;
-};
+const valueAt = (usage: unknown, path: string): unknown =>
+  path.split(".").reduce((at, key) => (isJsonObject(at) ? at[key] : undefined), usage);
+
+/** Reads the counts of a usage. */
+export function readCounts(usage: unknown, fields: UsageFields): ReportedCounts {
+  const counts: { -readonly [Name in keyof LlmUsage]?: number } = {};
+  for (const name of usageNames) {
+    const values = [fields[name] ?? []].flat().map((path) => valueAt(usage, path));
+    const count = values.find(isTokenCount);
+    if (count !== undefined) counts[name] = count;
+  }
+  return counts;
+}
+
+/** Counts that one event reports together: one of them may be zero because another has its tokens. */
+const groups = [usageNames.slice(0, 3), usageNames.slice(3, 4), usageNames.slice(4)];
+
+/**
+ * Merges the counts of a later event of one stream, which are cumulative. A missing count does not change the earlier one, and neither
+ * does a zero beside no positive count: some gateways send zeros for what an event does not count.
+ */
+export function laterCounts(before: ReportedCounts, later: ReportedCounts): ReportedCounts {
+  const replaced = groups.filter((group) => group.some((name) => (later[name] ?? 0) > 0)).flat();
+  const kept = Object.fromEntries(
+    Object.entries(before).filter(([name]) => !replaced.some((one) => one === name)),
+  );
+  return { ...before, ...later, ...kept };
+}
 
 /** Whether a value is a number of tokens, as a usage has them. */
 export const isTokenCount = (value: unknown): value is number =>
   typeof value === "number" && Number.isFinite(value) && value >= 0;
 
-/** The usage of counts; undefined if no count is positive, which an answer cannot have: the provider has then reported none. */
-export function countsToUsage(counts: ReportedCounts): LlmUsage | undefined {
-  const usage = { ...noUsage, ...laterCounts({}, counts) };
-  return Object.values(usage).some((count) => count > 0) ? usage : undefined;
+/**
+ * The usage of counts; undefined if no count is positive, which an answer cannot have: the provider has then reported none. `isApart`:
+ * whether it counts cached input apart from new input.
+ */
+export function countsToUsage(counts: ReportedCounts, isApart: boolean = false): LlmUsage | undefined {
+  const usage = { ...noUsage, ...counts };
+  if (!Object.values(usage).some((count) => count > 0)) return undefined;
+  const { inputTokens, cachedInputTokens, cacheWriteTokens } = usage;
+  return isApart ? { ...usage, inputTokens: inputTokens + cachedInputTokens + cacheWriteTokens } : usage;
 }
 
-/** The fields of an answer for its usage, which say what of it the provider has not reported. */
-export function usageFields(
-  counts: ReportedCounts,
-): Pick<Extract<LlmOutcome, { ok: true }>, "usage" | "usageMissing"> {
-  const usage = countsToUsage(counts);
-  if (usage === undefined) return { usage: noUsage, usageMissing: true };
-  const usageMissing = (["inputTokens", "outputTokens"] as const).find(
-    (name) => countOf(counts, name) === undefined,
-  );
-  return { usage, ...(usageMissing === undefined ? {} : { usageMissing }) };
+/** What a provider has not reported of an answer; undefined if it has reported all. */
+export function missingCount(counts: ReportedCounts): Extract<LlmOutcome, { ok: true }>["usageMissing"] {
+  if (countsToUsage(counts) === undefined) return true;
+  return (["inputTokens", "outputTokens"] as const).find((name) => counts[name] === undefined);
 }

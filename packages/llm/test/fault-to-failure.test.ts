@@ -5,7 +5,7 @@ import { faultToFailure, type FailureContext, type StreamFault } from "@moora/ll
 const context: FailureContext = {
   host: "api.test",
   secrets: ["key-canary"],
-  errorCodes: { out_of_luck: "billing" },
+  errorCodes: [["billing", /^out_of_luck$/]],
   errorToBody: (error) =>
     error instanceof Error && error.message === "event" ? { error: { type: "out_of_luck" } } : undefined,
 };
@@ -95,7 +95,7 @@ describe("an error that the provider reports (F07)", () => {
     ],
     ["a sentence", 404, { error: "model not found" }, "invalid-request"],
     ["a detail", 422, { detail: [{ loc: ["body"], msg: "m" }] }, "invalid-request"],
-    ["a list", 503, [{ error: { code: 503, message: "m", status: "UNAVAILABLE" } }], "server"],
+    ["a list", 503, [{ error: { code: 503, message: "m", status: "UNAVAILABLE" } }], "overloaded"],
     ["a status in the body", 200, { error: { code: 502, message: "m" } }, "server"],
     [
       "an account without credit",
@@ -134,6 +134,40 @@ describe("an error that the provider reports (F07)", () => {
     const failure = response(status, { error: { message, type: "invalid_request_error" } });
     expect(failure).toMatchObject({ kind: "context-length", retryable: false, status });
   });
+
+  it.each([
+    "max_tokens is too large: 6000. This model supports at most 4096 completion tokens, whereas you provided 6000.",
+    "Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 128000, but got 500000 instead.",
+    "max_tokens: 250000 > 128000, which is the maximum allowed number of output tokens for claude-x",
+    "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]",
+    "<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 8192]",
+    "The parameter `max_completion_tokens` specified in the request are not valid: integer above maximum value, expected a value <= 12288, but got 32000 instead.",
+    "`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than the `context_window` for this model",
+    "Unable to submit request because it has a maxOutputTokens value of 655360 but the supported range is from 1 (inclusive) to 8193 (exclusive).",
+    "The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum tokens value that is lower than 4096.",
+    "max_tokens=20000 cannot be greater than max_model_len=8192",
+    "'max_tokens' or 'max_completion_tokens' is too large: 16384. This model's maximum context length is 8192 tokens and your request has 100 input tokens (16384 > 8192 - 100).",
+    "This endpoint's maximum context length is 40960 tokens. However, you requested about 45000 tokens (5000 of text input, 40000 in the output). Please reduce the length of either one.",
+    "This model's maximum context length is 4097 tokens. However, you requested 4196 tokens (196 in the messages, 4000 in the completion). Please reduce the length of the messages or completion.",
+    "`inputs` tokens + `max_new_tokens` must be <= 8193. Given: 100 `inputs` tokens and 9000 `max_new_tokens`",
+    "input length and `max_tokens` exceed context limit: 4000 + 200000 > 200000, decrease input length or `max_tokens` and try again",
+  ])("is about maxOutputTokens, and neither about the context nor its content: %s", (message) => {
+    const failure = response(400, { error: { message, type: "invalid_request_error", code: 400 } });
+    expect(failure).toMatchObject({ kind: "invalid-request", retryable: false });
+    expect(failure).not.toHaveProperty("refusedBy");
+    expect(failure.message).toMatch(/ Lower maxOutputTokens\.$/);
+  });
+
+  it.each([
+    "input length and `max_tokens` exceed context limit: 187254 + 20000 > 204798, decrease input length or `max_tokens` and try again",
+    "This model's maximum context length is 196608 tokens. However, you requested 16384 output tokens and your prompt contains at least 180225 input tokens, for a total of at least 196609 tokens.",
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+  ])(
+    "is not about maxOutputTokens where the messages are the larger part, or its name is wrong: %s",
+    (message) => {
+      expect(response(400, { error: { message } }).message).not.toContain("Lower maxOutputTokens");
+    },
+  );
 
   it.each([
     "max_tokens is too large: 100000. This model supports at most 16384 completion tokens.",

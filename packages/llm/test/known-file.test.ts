@@ -25,7 +25,7 @@ function normalized(files: readonly LlmFile[], fileLimits: FileLimits = {}) {
   };
   const { messages } = normalizeRequest(request, {
     origin: "",
-    fileLimits,
+    files: fileLimits,
     warn: (warning) => void warnings.push(warning),
   });
   const content = messages.flatMap((message) => (message.role === "user" ? message.content : []));

@@ -1,7 +1,8 @@
 import { createGoogle } from "@ai-sdk/google";
 import { defineAgent, startSession } from "@moora/agent";
 import type { JsonObject, LlmCaller } from "@moora/llm";
-import { recordingFetch, refusingFetch, type ServerDialect } from "@moora/llm/testing";
+import { recordingFetch, type ServerDialect } from "@moora/llm/testing";
+import { refusingFetch } from "@moora/testbed/llm/refusing-fetch";
 import { aiSdk } from "@moora/llm-ai-sdk";
 import { anthropic } from "@moora/llm-anthropic";
 import { openai, openaiChat } from "@moora/llm-openai";

@@ -22,15 +22,8 @@ export const captureForm: OptionForm = {
   fits: (value) => typeof value === "boolean" || typeof value === "function",
 };
 
-/** Throws `BuildError` for a value that is not an exporter. */
-export const checkExporter = (caller: string, exporter: unknown): void =>
-  checkArgument(caller, exporter, exporterForm);
-
-/** Throws `BuildError` for a value that is not the context of a tool call. */
-export const checkToolContext = (caller: string, context: unknown): void =>
-  checkArgument(caller, context, toolContextForm);
-
-const toolContextForm: OptionForm = {
+/** The context of a tool call, as an argument. */
+export const toolContextForm: OptionForm = {
   expectation: "the context of a tool call",
   fits: (value) => isObject(value) && typeof value["idempotencyKey"] === "string",
 };

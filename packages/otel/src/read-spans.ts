@@ -10,7 +10,7 @@ import {
 import { inputsIn } from "@moora/agent-core-state-machine";
 import { recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { Attributes, SpanContext } from "@opentelemetry/api";
-import { captureForm, checkExporter, spanContextForm } from "./check-options.ts";
+import { captureForm, checkArgument, exporterForm, spanContextForm } from "./check-options.ts";
 import {
   checkOptions,
   isObject,
@@ -51,7 +51,7 @@ export function readSpans(
   id: string,
   options: ReadOptions = {},
 ): AsyncGenerator<SessionSpan, void, undefined> {
-  checkReadOptions("readSpans", options);
+  checkOptions("readSpans", options, readForms);
   return spansOf(log, id, { ...options, resource: toResource(options.resource) });
 }
 
@@ -69,8 +69,8 @@ export async function exportSpans(
   exporter: SpanExporterLike,
   options: ReadOptions = {},
 ): Promise<number> {
-  checkExporter("exportSpans", exporter);
-  checkReadOptions("exportSpans", options);
+  checkArgument("exportSpans", exporter, exporterForm);
+  checkOptions("exportSpans", options, readForms);
   const sink = exporterSink(exporter);
   let count = 0;
   let batch: SessionSpan[] = [];
@@ -151,7 +151,3 @@ const readForms: OptionForms<ReadOptions> = {
   unfinished: "boolean",
   subAgents: logOrNull,
 };
-
-/** Throws `BuildError` for options of the wrong form. */
-export const checkReadOptions = (caller: string, options: ReadOptions): void =>
-  checkOptions(caller, options, readForms);

@@ -14,9 +14,9 @@ import { SessionMetrics } from "./metrics.ts";
 import {
   captureForm,
   checkArgument,
-  checkToolContext,
   exporterForm,
   spanContextForm,
+  toolContextForm,
 } from "./check-options.ts";
 import { toResource, type SpanResource } from "./session-span.ts";
 import { exporterSink, processorSink, type SpanExporterLike, type SpanProcessorLike } from "./sink.ts";
@@ -89,7 +89,9 @@ export interface SessionTelemetry {
  * an exporter with a processor.
  */
 export function sessionTelemetry(options: TelemetryOptions): SessionTelemetry {
-  checkTelemetryOptions(options);
+  checkOptions("sessionTelemetry", options, telemetryForms);
+  if (options.exporter !== undefined && options.processor !== undefined)
+    refuse("sessionTelemetry takes an exporter or a processor, got both. Give one of them.");
   return new Telemetry(options).methods();
 }
 
@@ -115,7 +117,8 @@ class Telemetry {
   methods(): SessionTelemetry {
     return {
       attach: async (session, options = {}) => {
-        checkAttachment(session, options);
+        checkArgument("attach", session, followedForm);
+        checkOptions("attach", options, attachForms);
         return await this.#attach(session, options);
       },
       traced: (agent) => {
@@ -156,7 +159,7 @@ class Telemetry {
   }
 
   #followSubAgent(session: Session<unknown>, context: ToolContext): void {
-    checkToolContext("onSession", context);
+    checkArgument("onSession", context, toolContextForm);
     const parent = spanContextOf(context, this.#subAgents.parentOf);
     this.#attach(session, parent === undefined ? {} : { parent }, true).catch(this.#host.onError);
   }
@@ -210,18 +213,5 @@ const telemetryForms: OptionForms<TelemetryOptions> = {
 };
 
 const attachForms: OptionForms<AttachOptions> = { agentName: "string", parent: spanContextForm };
-
-/** Throws `BuildError` for options of the wrong form. */
-export function checkTelemetryOptions(options: TelemetryOptions): void {
-  checkOptions("sessionTelemetry", options, telemetryForms);
-  if (options.exporter !== undefined && options.processor !== undefined)
-    refuse("sessionTelemetry takes an exporter or a processor, got both. Give one of them.");
-}
-
-/** Throws `BuildError` for a value that is not a session, and for options of the wrong form. */
-export function checkAttachment(session: unknown, options: AttachOptions): void {
-  checkArgument("attach", session, followedForm);
-  checkOptions("attach", options, attachForms);
-}
 
 const followedForm = withMethods("a session", "current", "seq", "onInput");

@@ -1,6 +1,6 @@
 import { context, trace, type SpanContext } from "@opentelemetry/api";
 import { agentToolSessionId, type Agent, type LlmCaller, type Tool, type ToolContext } from "@moora/agent";
-import { checkToolContext } from "./check-options.ts";
+import { checkArgument, toolContextForm } from "./check-options.ts";
 import { spanContextAt } from "./ids.ts";
 
 type CallOfSession = Pick<ToolContext, "idempotencyKey" | "toolCallId" | "attempt" | "loop">;
@@ -11,7 +11,7 @@ type CallOfSession = Pick<ToolContext, "idempotencyKey" | "toolCallId" | "attemp
  * a call. Throws `BuildError` for a value that is not such a context.
  */
 export function toolSpanContext(call: CallOfSession): SpanContext | undefined {
-  checkToolContext("toolSpanContext", call);
+  checkArgument("toolSpanContext", call, toolContextForm);
   return spanContextOf(call);
 }
 

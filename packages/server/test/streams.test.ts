@@ -153,6 +153,28 @@ describe("a stream of events", () => {
     expect(new Set(ends).size).toBeGreaterThan(20);
   });
 
+  it("is neither compressed nor buffered by a proxy, and so are those of a chat and of AG-UI", async () => {
+    await using scene = new Scene(talker());
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    const parts = [{ type: "text", text: "Hi" }];
+    const post = (path: string, body: object): Promise<Response> => {
+      const headers = { "content-type": "application/json" };
+      return ada.send(`/agents/helper/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    };
+    const run = { threadId: "t", runId: "r", messages: [{ id: "m1", role: "user", content: "Hi" }] };
+    for (const { headers, body } of [
+      await ada.send(`/sessions/${id}/events`, {}),
+      await post("chat", { id: "c", messages: [{ id: "m1", role: "user", parts }] }),
+      await post("ag-ui", { ...run, state: {}, tools: [], context: [], forwardedProps: {} }),
+    ]) {
+      expect(headers.get("content-type")).toBe("text/event-stream");
+      expect(headers.get("cache-control")).toContain("no-transform");
+      expect(headers.get("x-accel-buffering")).toBe("no");
+      await body?.cancel();
+    }
+  });
+
   it("gets a comment when nothing happens", async () => {
     const clock = new TestClock();
     await using scene = new Scene(talker(), { clock });

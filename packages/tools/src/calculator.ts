@@ -1,7 +1,7 @@
 import { defineTool, toolReply, type Tool } from "@moora/agent-core-effects";
 import { amountToText } from "./calculator/amount.ts";
 import { evaluate, maxExpressionLength } from "./calculator/evaluate.ts";
-import { CalculatorError } from "./calculator/tokens.ts";
+import { Refused } from "./refused.ts";
 import { textAt } from "./tool-input.ts";
 
 /**
@@ -36,7 +36,7 @@ export const calculatorTool = (): Tool =>
         const { text, isRounded } = amountToText(evaluate(expression));
         return `${expression} ${isRounded ? "\u2248" : "="} ${text}`;
       } catch (error) {
-        if (!(error instanceof CalculatorError)) throw error;
+        if (!(error instanceof Refused)) throw error;
         return toolReply({ content: error.message, isError: true });
       }
     },

@@ -2,7 +2,7 @@ import { defineTool, toolReply, type Tool } from "@moora/agent-core-effects";
 import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
 import { textAt } from "./tool-input.ts";
 import { resolveName } from "./web/checked-lookup.ts";
-import { FetchRefused } from "./web/fetch-refused.ts";
+import { Refused } from "./refused.ts";
 import { isPublicAddress } from "./web/public-address.ts";
 
 /** Options of `fetchUrlTool`. */
@@ -58,7 +58,7 @@ export function fetchUrlTool(options: FetchUrlOptions = {}): Tool {
       } catch (error) {
         if (late.aborted)
           throw new Error(`The page did not arrive within ${timeoutMs} ms.`, { cause: error });
-        throw error instanceof FetchRefused ? error : new Error(connectionProblem(error), { cause: error });
+        throw error instanceof Refused ? error : new Error(connectionProblem(error), { cause: error });
       }
     },
   });

@@ -3,8 +3,9 @@ import { fileText } from "./files/file-text.ts";
 import { patternMatcher, textMatcher, type LineMatcher } from "./files/line-matcher.ts";
 import { matchesNamePattern } from "./files/name-pattern.ts";
 import { refusedToReply } from "./files/refused-to-reply.ts";
-import { PathRefused, type RootFolder } from "./files/root-folder.ts";
+import type { RootFolder } from "./files/root-folder.ts";
 import { walk } from "./files/walk.ts";
+import { Refused } from "./refused.ts";
 import { flagAt, textAt } from "./tool-input.ts";
 
 const maxMatches = 200;
@@ -48,86 +49,65 @@ export const searchFilesTool = (root: RootFolder): Tool =>
         const matcher = flagAt(input, "regex")
           ? await patternMatcher(query, ignoresCase)
           : textMatcher(query, ignoresCase);
-        const search = new FileSearch(root, matcher, signal);
-        await search.run(textAt(input, "path", "."), textAt(input, "name"));
-        return search.report();
+        const name = textAt(input, "name");
+        const files = filesIn(root, textAt(input, "path", "."), signal);
+        return await searched(root, files, {
+          matcher,
+          fits: (file) => matchesNamePattern(name || "*", file),
+          signal,
+        });
       }),
   });
 
-/** One search: the lines found, the files skipped, and why it stopped. */
-class FileSearch {
-  readonly #root: RootFolder;
-  readonly #matcher: LineMatcher;
-  readonly #signal: AbortSignal;
-  readonly #found: string[] = [];
-  #searched = 0;
-  #tooLarge = 0;
-  #cut = "";
+interface Search {
+  readonly matcher: LineMatcher;
+  /** Whether a file is searched, by its path. */
+  readonly fits: (file: string) => boolean;
+  readonly signal: AbortSignal;
+}
 
-  constructor(root: RootFolder, matcher: LineMatcher, signal: AbortSignal) {
-    this.#root = root;
-    this.#matcher = matcher;
-    this.#signal = signal;
+/** The lines found, and what was left out. A file that is missing or unreadable is skipped. */
+async function searched(root: RootFolder, files: AsyncIterable<string>, search: Search): Promise<string> {
+  const { matcher, fits, signal } = search;
+  const found: string[] = [];
+  let [count, tooLarge, cut] = [0, 0, ""];
+  for await (const path of files) {
+    if (!fits(path)) continue;
+    if (count === maxFiles) cut = `only ${maxFiles} files were searched`;
+    if (cut !== "") break;
+    const file = await fileText(root, path, { maxBytes: maxFileBytes, signal }).catch(unlessRefused);
+    if (file?.type === "too-large") tooLarge += 1;
+    if (file?.type !== "text") continue;
+    count += 1;
+    const matches = file.text
+      .split(/\r?\n/)
+      .flatMap((line, index) => (matcher(line) ? [`${path}:${index + 1}: ${shownLine(line)}`] : []));
+    found.push(...matches.slice(0, maxMatches + 1));
+    if (found.length > maxMatches) cut = `the first ${maxMatches} lines are shown`;
   }
+  const skipped =
+    tooLarge === 0 ? "" : ` ${counted(tooLarge, "large file")} ${tooLarge === 1 ? "was" : "were"} skipped.`;
+  const shown = found.slice(0, maxMatches);
+  const matches =
+    shown.length === 1
+      ? "1 line matches"
+      : `${shown.length || "No"} line${shown.length === 0 ? " matches" : "s match"}`;
+  const mark = cut === "" ? [] : [`[cut: ${cut}]`];
+  return [`${matches} in ${counted(count, "file")}.${skipped}`, ...shown, ...mark].join("\n");
+}
 
-  async run(path: string, name: string): Promise<void> {
-    for await (const file of this.#files(path)) {
-      if (name !== "" && !matchesNamePattern(name, file)) continue;
-      if (this.#searched === maxFiles) this.#cut = `only ${maxFiles} files were searched`;
-      if (this.#cut !== "") return;
-      await this.#searchFile(file);
-    }
-  }
+function unlessRefused(error: unknown): undefined {
+  if (!(error instanceof Refused)) throw error;
+}
 
-  report(): string {
-    const files = counted(this.#searched, "file");
-    const skipped =
-      this.#tooLarge === 0
-        ? ""
-        : ` ${counted(this.#tooLarge, "large file")} ${this.#tooLarge === 1 ? "was" : "were"} skipped.`;
-    const mark = this.#cut === "" ? [] : [`[cut: ${this.#cut}]`];
-    if (this.#found.length === 0) return [`No line matches in ${files}.${skipped}`, ...mark].join("\n");
-    const count = this.#found.length === 1 ? "1 line matches" : `${this.#found.length} lines match`;
-    return [`${count} in ${files}.${skipped}`, ...this.#found, ...mark].join("\n");
-  }
-
-  async *#files(path: string): AsyncGenerator<string, void, undefined> {
-    try {
-      const signal = this.#signal;
-      for await (const entry of walk(this.#root, path, { depth: Number.POSITIVE_INFINITY, signal }))
-        if (entry.kind === "file") yield entry.path;
-    } catch (error) {
-      if (!(error instanceof PathRefused) || error.code !== "not-a-folder") throw error;
-      yield path;
-    }
-  }
-
-  async #searchFile(path: string): Promise<void> {
-    const file = await this.#textOf(path);
-    if (file === undefined || file.type === "binary") return;
-    if (file.type === "too-large") {
-      this.#tooLarge += 1;
-      return;
-    }
-    this.#searched += 1;
-    for (const [index, line] of file.text.split(/\r?\n/).entries()) {
-      if (!this.#matcher(line)) continue;
-      if (this.#found.length === maxMatches) {
-        this.#cut = `the first ${maxMatches} lines are shown`;
-        return;
-      }
-      this.#found.push(`${path}:${index + 1}: ${shownLine(line)}`);
-    }
-  }
-
-  /** A file that is missing or unreadable is skipped. */
-  async #textOf(path: string): Promise<Awaited<ReturnType<typeof fileText>> | undefined> {
-    try {
-      return await fileText(this.#root, path, { maxBytes: maxFileBytes, signal: this.#signal });
-    } catch (error) {
-      if (error instanceof PathRefused) return undefined;
-      throw error;
-    }
+/** The files of a folder and of those below it, or the one file of the path. */
+async function* filesIn(root: RootFolder, path: string, signal: AbortSignal): AsyncGenerator<string, void> {
+  try {
+    for await (const entry of walk(root, path, { depth: Number.POSITIVE_INFINITY, signal }))
+      if (entry.kind === "file") yield entry.path;
+  } catch (error) {
+    if (!(error instanceof Refused) || error.code !== "not-a-folder") throw error;
+    yield path;
   }
 }
 

@@ -4,7 +4,8 @@ import { realpath } from "node:fs/promises";
 import type { Tool } from "@moora/agent-core-effects";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { fileTools } from "../src/file-tools.ts";
-import { PathRefused, RootFolder } from "../src/files/root-folder.ts";
+import { RootFolder } from "../src/files/root-folder.ts";
+import { Refused } from "../src/refused.ts";
 import { runTool, textOf } from "./run-tool.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 
@@ -185,7 +186,7 @@ describe("paths that are replaced between check and open", () => {
     const real = await folder.realPathOf("a.txt");
     renameSync(moving.at("root", "a.txt"), moving.at("root", "b.txt"));
     symlinkSync("../out.txt", moving.at("root", "a.txt"));
-    await expect(folder.openReal("a.txt", real, "file")).rejects.toBeInstanceOf(PathRefused);
+    await expect(folder.openReal("a.txt", real, "file")).rejects.toBeInstanceOf(Refused);
   });
 
   it("a folder that became a link out is not listed", async () => {

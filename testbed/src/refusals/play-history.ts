@@ -19,7 +19,8 @@ import {
   type Protocol,
   type ReaderContext,
 } from "@moora/llm/adapter";
-import { answers, callsTools, containsPart } from "@moora/llm/testing";
+import { answers, callsTools } from "@moora/llm/testing";
+import { containsPart } from "../llm/refusing-fetch.ts";
 import * as z from "zod";
 import { wireDialects, type WireDialect } from "./wire-dialects.ts";
 
@@ -166,7 +167,6 @@ class History {
       requestToBody,
       open: async (body) => this.#stream(body),
       reader: (context) => this.#reader(context),
-      errorCodes: {},
       errorToBody: () => undefined,
     };
   }

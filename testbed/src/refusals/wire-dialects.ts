@@ -1,6 +1,6 @@
 import type { Json, JsonObject, LlmPart, LlmRequest } from "@moora/llm";
 import type { BodyContext, WireRequest } from "@moora/llm/adapter";
-import type { RefusedPart } from "@moora/llm/testing";
+import type { RefusedPart } from "../llm/refusing-fetch.ts";
 import { requestToAiSdk } from "@moora/llm-ai-sdk/wire";
 import { requestToAnthropic } from "@moora/llm-anthropic/wire";
 import { chatProfiles, type ChatProfile } from "@moora/llm-openai";
@@ -166,6 +166,21 @@ const messages: WireDialect = {
   },
 };
 
+/** A server of another provider, which signs no thinking. */
+const compatible: WireDialect = {
+  ...messages,
+  name: "anthropic/messages of others",
+  requestToBody: (request, context) => requestToAnthropic(request, { ...context, host: "api.test" }),
+  ownParts: [[reasoning({ signature: "" })], [reasoning({})]],
+  refused: {
+    ...messages.refused,
+    thinking: {
+      is: ({ type, signature }) => type === "thinking" && signature === "",
+      error: anthropicError("messages.1.content.0.signature: String should have at least 1 character"),
+    },
+  },
+};
+
 const aiSdk = (provider: string, name: string): WireDialect => ({
   name: `ai-sdk/${provider}`,
   requestToBody: (request, context) => requestToAiSdk(request, { ...context, provider }),
@@ -193,9 +208,11 @@ export const wireDialects: readonly WireDialect[] = [
   responses,
   chat(chatProfiles.openai, null),
   chat(chatProfiles.deepseek, "reasoning_content"),
+  chat(chatProfiles.moonshot, "reasoning_content"),
   chat(chatProfiles.mistral, null),
   chat(chatProfiles.local, null),
   messages,
+  compatible,
   aiSdk("google.generative-ai", "google"),
   aiSdk("acme.chat", "acme"),
 ];

@@ -201,8 +201,10 @@ function draftOf(data: Json): unknown {
   return draft;
 }
 
-/** Callers without types may give an asynchronous recipe. */
+/** Callers without types may give an asynchronous recipe. One that is a generator would do nothing. */
 function checkSynchronous(result: unknown): void {
+  if (Object.prototype.toString.call(result).endsWith("Generator]"))
+    throw new DataRefused("a recipe must be a plain function, and this one is a generator.");
   if (!isPromise(result)) return;
   result.catch(() => undefined);
   throw new DataRefused("a recipe must be synchronous, and this one returned a promise.");

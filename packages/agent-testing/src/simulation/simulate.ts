@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Agent, Recipe } from "@moora/agent";
-import { checkOptions } from "@moora/agent-core-effects/internal";
+import { checkOptions, refuse } from "@moora/agent-core-effects/internal";
 import type { Choose } from "../choose.ts";
 import { drawConfig } from "../draw-config.ts";
 import { defaultDialects } from "../laws/default-dialects.ts";
@@ -42,7 +42,7 @@ export async function simulate(
   checkOptions("simulate", options, simulateForms);
   const { seed = 1, runs = 100, writeTo, source } = options;
   if (writeTo !== undefined && source === undefined)
-    throw new TypeError("writeTo needs source: the module that exports the agent and its options.");
+    refuse("writeTo needs source: the module that exports the agent and its options.");
   const wanted = faultFilter(options.faults);
   // Releases change the agent that is given; those of a team stay as they are.
   const faults = (name: string): boolean =>

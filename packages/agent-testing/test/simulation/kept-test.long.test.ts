@@ -1,4 +1,5 @@
 import { runInNewContext } from "node:vm";
+import { BuildError } from "@moora/agent";
 import { describe, expect, it } from "vitest";
 import { simulate, simulateActions, type Invariant, type SimulateOptions } from "../../src/index.ts";
 import { payingAgent } from "../paying-agent.ts";
@@ -44,7 +45,7 @@ describe("what reproduces a failure", () => {
 
   it("cannot be written as a test without a module to import from", async () => {
     await expect(simulate(payingAgent("safe"), { writeTo: "found" })).rejects.toThrow(
-      "writeTo needs source: the module that exports the agent and its options.",
+      new BuildError("writeTo needs source: the module that exports the agent and its options."),
     );
   });
 

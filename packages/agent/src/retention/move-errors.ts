@@ -17,7 +17,7 @@ export const heldError = (id: string, lease: Lease): SessionError =>
 export const existsError = (id: string): LogError =>
   new LogError(
     "LogExists",
-    `The other log has a session "${id}", or is the same log. Remove that one, or move a fork of this one with another id.`,
+    `The other log has a session "${id}", or is the same log. Compare the two, and remove the one that is not needed, or move a fork of this one with another id.`,
   );
 
 /** The error for a moved session whose move has not ended, where the first log has another session of its id by now. */

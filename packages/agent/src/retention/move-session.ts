@@ -50,12 +50,13 @@ const forms: OptionForms<MoveOptions> = { clock: "clock", isCopyLost: "boolean" 
 /**
  * Moves a session to another log, with the sessions of its sub-agents: to an archive, and back from it. The records are copied
  * unchanged, with the bytes of their files if both logs have a store for them; then the sessions are removed from the first log, at the
- * records that were copied. Both are closed meanwhile: they reject with `MoveUnfinished` when they are opened, also after an
- * interruption, until the move is repeated with the same logs and id. A sub-agent without records is only removed. Returns the ids of
- * the moved sessions. Changes neither log when it rejects with `SessionUnknown`, with `SessionBusy` if a process runs one of them, with
- * `MoveUnfinished` for a session that another move has closed, with `LogExists` if the other log has a session of the same id, with
- * `LogCorrupt` for a damaged one, and with `InvalidOption` for a session without records, for that of a sub-agent whose caller is in the
- * same log, for a log whose sessions have no `removeAt`, and if both logs are the same.
+ * records that were copied. A copy is closed from its creation, and a session of the first log from the first copied record on: what is
+ * closed rejects with `MoveUnfinished` when it is opened, also after an interruption, until the move is repeated with the same logs and
+ * id. A sub-agent without records is only removed. Returns the ids of the moved sessions. Changes neither log when it rejects with
+ * `SessionUnknown`, with `SessionBusy` if a process runs one of them, with `MoveUnfinished` for a session that another move has closed,
+ * with `LogExists` if the other log has a session of the same id, with `LogCorrupt` for a damaged one, and with `InvalidOption` for a
+ * session without records, for that of a sub-agent whose caller is in the same log, for a log whose sessions have no `removeAt`, and if
+ * both logs are the same.
  */
 export async function moveSession(
   from: EventLog,

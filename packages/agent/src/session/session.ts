@@ -44,8 +44,9 @@ export type SessionView<Data = unknown> = Omit<AgentState, "data"> & {
 /**
  * A conversation with an agent. Methods are bound and can be passed as callbacks. An invalid argument results in
  * `InputRefused`: methods that return a promise reject, all others throw. The run of `ask` rejects with an `AgentError`
- * whose reason is `InputRefused`. `Tools` is the union of the types of the agent's tools, `Asked` that of its questions: these
- * have the names and arguments of the tools, and `decide` takes the decisions that fit them.
+ * whose reason is `InputRefused`; where other methods reject with a `SessionError`, its kind is `Conflict` and its reason that
+ * code. `Tools` is the union of the types of the agent's tools, `Asked` that of its questions: these have the names and
+ * arguments of the tools, and `decide` takes the decisions that fit them.
  */
 export interface Session<
   Answer = string,
@@ -132,9 +133,9 @@ export interface Session<
   resume(requestId?: string): Promise<Receipt>;
   /**
    * Continues a failed or canceled loop, after a fix of a key, or with a higher limit. The next loop has the same task, all that was
-   * done so far, and the steps, tokens and cost that were spent; `running()` returns its run. Ignored as `not-failed` without
-   * a failed loop, and after a refusal of the provider, which withholds the task. `requestId` is recorded with the retry, for
-   * callers that recognize repeated requests by it.
+   * done so far, and the steps, tokens and cost that were spent; `running()` returns its run, or undefined where the loop has
+   * failed at once, at a limit that was not raised. Ignored as `not-failed` without a failed loop, and after a refusal of the
+   * provider, which withholds the task. `requestId` is recorded with the retry, for callers that recognize repeated requests by it.
    */
   retry(requestId?: string): Promise<Receipt>;
   /** The open questions to a human, with those of the sub-agents that run in this process. */

@@ -60,3 +60,23 @@ describe("a session that is opened to run", () => {
     expect(identityOf("ada", header)).toBe(`ada/${header.incarnation}`);
   });
 });
+
+describe("a session that is opened to read", () => {
+  it("takes no message: a post rejects with ReadOnly, and a run with an AgentError of that reason", async () => {
+    const agent = defineAgent({ llm: new MockLlmCaller([]) });
+    const options = { log: memoryLog(), id: "ada" };
+    await (await openSession(agent, options)).close();
+    await using session = await openSession(agent, { ...options, access: "read" });
+    await expect(session.send("Hello.")).rejects.toMatchObject({ name: "SessionError", code: "ReadOnly" });
+    const run = session.ask("Hello.");
+    const events: AgentEvent[] = [];
+    for await (const event of run) events.push(event);
+    await expect(run).rejects.toMatchObject({
+      name: "AgentError",
+      kind: "Conflict",
+      reason: "ReadOnly",
+      cause: { name: "SessionError", code: "ReadOnly" },
+    });
+    expect(events).toMatchObject([{ type: "Error", error: { reason: "ReadOnly" } }]);
+  });
+});

@@ -160,6 +160,18 @@ describe("a move that ended after it had removed the originals", () => {
     expect(world.begun).toEqual(["mail", "pay"]);
   });
 
+  it("advises to compare the two where the copy has more records than the session of a backup", async () => {
+    const { archive, clock } = await closedWorld();
+    const copy = await archive.open("ada");
+    const backup = memoryLog();
+    const restored = await backup.create("ada", copy?.header ?? "");
+    await restored.append(0, (await copy?.read())?.slice(0, 2) ?? []);
+    await expect(moveSession(backup, "ada", archive, { clock })).rejects.toMatchObject({
+      code: "LogExists",
+      message: expect.stringContaining("Compare the two, and remove the one that is not needed"),
+    });
+  });
+
   it("opens no copy that lacks records, for a move from a log that does not have the session", async () => {
     const world = new World();
     await world.begin();

@@ -37,6 +37,7 @@ describe("a failed loop that is tried again", () => {
     expect(await failureOf(session.ask("Go."))).toMatchObject({ reason: "MaxSteps" });
     await session.retry();
     await ended(session);
+    expect(session.running()).toBeUndefined();
     expect(session.current().reActContext).toMatchObject({ loop: 2, step: 3 });
     expect(llm.callCount).toBe(3);
   });

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import type { Question } from "@moora/agent";
+import { askedText, type Question } from "@moora/agent";
 import type { SubAgentQuestion } from "@moora/agent-webui-protocol";
 import { computed } from "@preact/signals";
 import type { JSX } from "preact";
@@ -77,17 +77,19 @@ const reasons: Readonly<Record<Question["reason"], string>> = {
 };
 
 function QuestionCard({ question }: { readonly question: Question | SubAgentQuestion }): JSX.Element {
-  const { about, name, parameters, question: asked, path } = question;
+  const { about, name, question: asked, path } = question;
+  const isQuestion = about === "answer" && asked === undefined;
+  const { text, rest } = isQuestion ? askedText(question) : { text: asked, rest: question.parameters };
   return (
     <>
       <h2>
         {titles[about]} <span class="tool">{name}</span>
       </h2>
       {path === undefined ? null : <p class="path">A sub-agent asks, below {path.join(" → ")}</p>}
-      {asked === undefined ? null : <p class="content">{asked}</p>}
-      <pre tabIndex={0}>
-        {typeof parameters === "string" ? parameters : JSON.stringify(parameters, null, 2)}
-      </pre>
+      {text === undefined ? null : <p class="content">{text}</p>}
+      {rest === undefined ? null : (
+        <pre tabIndex={0}>{typeof rest === "string" ? rest : JSON.stringify(rest, null, 2)}</pre>
+      )}
       {about === "approval" ? (
         <p class="reason">
           {question.risk === undefined ? "" : `Risk ${question.risk}. `}

@@ -1,4 +1,4 @@
-import { endCallsInEveryWay } from "@moora/llm/testing";
+import { endCallsInEveryWay } from "@moora/testbed/llm/call-endings";
 import { geminiDialect } from "@moora/testbed/google/gemini-dialect";
 import { singleSummaryDialect } from "@moora/testbed/openai/responses-dialect";
 import { google, openAiResponses } from "./callers.ts";

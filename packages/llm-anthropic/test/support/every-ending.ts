@@ -1,4 +1,4 @@
-import { endCallsInEveryWay } from "@moora/llm/testing";
+import { endCallsInEveryWay } from "@moora/testbed/llm/call-endings";
 import { AnthropicCaller } from "../../src/index.ts";
 import { messagesDialect } from "@moora/testbed/anthropic/messages-dialect";
 

@@ -1,4 +1,4 @@
-import { endCallsInEveryWay } from "@moora/llm/testing";
+import { endCallsInEveryWay } from "@moora/testbed/llm/call-endings";
 import { OpenAiCaller, OpenAiChatCaller } from "../../src/index.ts";
 import { chatDialect } from "@moora/testbed/openai/chat-dialect";
 import { responsesDialect } from "@moora/testbed/openai/responses-dialect";

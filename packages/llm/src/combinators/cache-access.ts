@@ -80,6 +80,7 @@ const textFields: Readonly<Record<string, readonly string[]>> = {
   text: ["text"],
   reasoning: ["text"],
   "tool-call": ["id", "name", "arguments"],
+  file: [],
   opaque: [],
 };
 

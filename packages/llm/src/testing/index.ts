@@ -1,4 +1,4 @@
-export { ConformanceError } from "./conformance/check.ts";
+export { ConformanceError } from "./conformance/scene.ts";
 export type {
   ConformanceSubject,
   HarnessSetup,
@@ -26,13 +26,9 @@ export {
   type AnswerDetails,
   type ScriptedToolCall,
 } from "./outcomes.ts";
-export { exampleRequest } from "./requests/example-request.ts";
-export { requestFromChoices, type RequestChoiceOptions } from "./requests/request-from-choices.ts";
-export { endCallsInEveryWay, outputOfScript } from "./server/call-endings.ts";
 export { openHarness } from "./server/open-harness.ts";
 export { ProtocolServer } from "./server/protocol-server.ts";
 export { recordingFetch, type Recording } from "./server/recording-fetch.ts";
-export { containsPart, refusingFetch, type RefusedPart } from "./server/refusing-fetch.ts";
 export {
   calledToolName,
   serverSentEvent,

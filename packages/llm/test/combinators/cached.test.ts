@@ -34,6 +34,15 @@ describe("cached", () => {
     expect(model.callCount).toBe(1);
   });
 
+  it("answers with the files that the model made", async () => {
+    const files = [{ mediaType: "image/png", data: "iVBORw0KGgo=" }];
+    const model = new MockLlmCaller([answers("Here it is.", { files })]);
+    const caller = cached(model);
+    const { turn } = { turn: undefined, ...(await caller.call(requestOf())) };
+    expect(await caller.call(requestOf())).toMatchObject({ ok: true, turn });
+    expect(model.callCount).toBe(1);
+  });
+
   it("uses no tokens for an answer whose usage was not reported", async () => {
     const caller = cached(new MockLlmCaller(() => ({ ...answers("x"), usageMissing: true })));
     expect(await caller.call(requestOf())).toMatchObject({ usageMissing: true });

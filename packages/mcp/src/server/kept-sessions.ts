@@ -36,14 +36,15 @@ export class KeptSessions {
     return kept?.session;
   }
 
-  /** Closes those of a connection. */
-  async closeOf(connection: Connection): Promise<void> {
-    const ids = [...this.#kept].flatMap(([id, kept]) => (kept.connection === connection ? [id] : []));
-    await Promise.all(ids.map(async (id) => await this.take(id)?.close()));
+  has(id: string): boolean {
+    return this.#kept.has(id);
   }
 
-  /** Closes all of them. */
-  async close(): Promise<void> {
-    await Promise.all([...this.#kept.keys()].map(async (id) => await this.take(id)?.close()));
+  /** Closes those of a connection; without one, all of them. */
+  async close(connection?: Connection): Promise<void> {
+    const ids = [...this.#kept].flatMap(([id, kept]) =>
+      connection === undefined || kept.connection === connection ? [id] : [],
+    );
+    await Promise.all(ids.map(async (id) => await this.take(id)?.close()));
   }
 }

@@ -40,33 +40,22 @@ export function mcpOfServer(options: McpRouteOptions = {}): (host: McpHost) => M
       const description = descriptions[agent.name];
       return description === undefined ? agent : { agent, description };
     });
-    return new ServerRoute({ agents: servedAgents(served), options: ofServer }, onError);
+    const runner = new CallRunner(onError);
+    const sessionsOf: FactoryParts["sessionsOf"] = (authInfo) => sessionsIn(authInfo?.extra);
+    const parts = { agents: servedAgents(served), options: ofServer, runner, sessionsOf };
+    let loaded: Promise<LoadedServer> | undefined;
+    return {
+      async fetch(request, sessions, parsedBody) {
+        const { handler } = await (loaded ??= loadHandler(parts, onError));
+        const authInfo = { token: "", clientId: sessions.user, scopes: [], extra: { sessions } };
+        return await handler.fetch(request, { authInfo, parsedBody });
+      },
+      async close() {
+        const server = await loaded?.catch(() => undefined);
+        await runner.close(async () => await server?.handler.close());
+      },
+    };
   };
-}
-
-class ServerRoute implements McpRoute {
-  readonly #parts: Omit<FactoryParts, "sdk">;
-  readonly #runner: CallRunner;
-  readonly #onError: (error: unknown) => void;
-  #loaded: Promise<LoadedServer> | undefined;
-
-  constructor(parts: Pick<FactoryParts, "agents" | "options">, onError: (error: unknown) => void) {
-    this.#runner = new CallRunner(onError);
-    this.#onError = onError;
-    this.#parts = { ...parts, runner: this.#runner, sessionsOf: (authInfo) => sessionsIn(authInfo?.extra) };
-  }
-
-  async fetch(request: Request, sessions: UserSessions, parsedBody: unknown): Promise<Response> {
-    this.#loaded ??= loadHandler(this.#parts, this.#onError);
-    const { handler } = await this.#loaded;
-    const authInfo = { token: "", clientId: sessions.user, scopes: [], extra: { sessions } };
-    return await handler.fetch(request, { authInfo, parsedBody });
-  }
-
-  async close(): Promise<void> {
-    const loaded = await this.#loaded?.catch(() => undefined);
-    await this.#runner.close(async () => await loaded?.handler.close());
-  }
 }
 
 /** The sessions that `fetch` has added to a request. */

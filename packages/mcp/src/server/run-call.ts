@@ -64,7 +64,7 @@ export class CallRunner {
   async closeOf(connection: Connection): Promise<void> {
     const running = [...this.#running.values()].filter((session) => session.connection === connection);
     await Promise.all(running.map(({ ended }) => ended));
-    await this.#kept.closeOf(connection);
+    await this.#kept.close(connection);
   }
 
   /** Ends the connections, closes the sessions that run, and refuses further calls. The work of the sessions resumes when they are opened again. */
@@ -90,29 +90,15 @@ export class CallRunner {
     if (this.#isClosed) return failed("The server is closed.");
     if (this.#running.has(id)) return failed(`Another call uses the session ${id}. Wait for its end.`);
     this.#watched.get(id)?.();
-    return await this.#whileRunning(id, call, (running) => this.#runIfFree(id, call, running));
-  }
-
-  /** Runs something while the session counts as one that runs. */
-  async #whileRunning<Result>(
-    id: string,
-    { connection }: Pick<AgentCall, "connection">,
-    run: (running: RunningSession) => Promise<Result>,
-  ): Promise<Result> {
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    const running: RunningSession = { connection, ended };
-    this.#running.set(id, running);
     try {
-      return await run(running);
-    } finally {
-      this.#running.delete(id);
-      end();
-    }
-  }
-
-  async #runIfFree(id: string, call: AgentCall, running: RunningSession): Promise<CallEnd> {
-    try {
-      return await this.#runInSession(id, call, running);
+      return await this.#inSession(id, call, async (session, isReopened) => {
+        if (this.#isClosed) return failed("The server is closed.");
+        const isInterrupted = (): boolean => this.#isInterrupted(call);
+        const end = await runRound(session, call, { isReopened, isInterrupted });
+        const isKept = end.type === "asks" && end.questions.some(isOfSubAgent) && !isInterrupted();
+        if (isKept) this.#kept.keep(session, call.connection);
+        return end;
+      });
     } catch (error) {
       const text = textOfUnusable(error, id);
       if (text === undefined) throw error;
@@ -121,20 +107,27 @@ export class CallRunner {
     }
   }
 
-  async #runInSession(id: string, call: AgentCall, running: RunningSession): Promise<CallEnd> {
-    const kept = this.#kept.take(id);
-    const session = kept ?? (await call.sessions.open(id, call.agent));
-    running.session = session;
-    let isKept = false;
+  /** Uses a session, which counts as one that runs meanwhile, and closes it unless it is kept then. */
+  async #inSession<Result>(
+    id: string,
+    { agent, connection, sessions }: WatchedCall,
+    use: (session: CallSession, isReopened: boolean) => Promise<Result>,
+  ): Promise<Result> {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const running: RunningSession = { connection, ended };
+    this.#running.set(id, running);
     try {
-      if (this.#isClosed) return failed("The server is closed.");
-      const isInterrupted = (): boolean => this.#isInterrupted(call);
-      const end = await runRound(session, call, { isReopened: kept === undefined, isInterrupted });
-      isKept = end.type === "asks" && end.questions.some(isOfSubAgent) && !isInterrupted();
-      if (isKept) this.#kept.keep(session, call.connection);
-      return end;
+      const kept = this.#kept.take(id);
+      const session = kept ?? (await sessions.open(id, agent));
+      running.session = session;
+      try {
+        return await use(session, kept === undefined);
+      } finally {
+        if (!this.#kept.has(id)) await session.close();
+      }
     } finally {
-      if (!isKept) await session.close();
+      this.#running.delete(id);
+      end();
     }
   }
 
@@ -177,15 +170,9 @@ export class CallRunner {
   async #cancel(id: string, call: WatchedCall): Promise<void> {
     try {
       if ((await call.sessions.refusal("cancel", id)) !== undefined || this.#running.has(id)) return;
-      await this.#whileRunning(id, call, async (running) => {
-        const session = this.#kept.take(id) ?? (await call.sessions.open(id, call.agent));
-        running.session = session;
-        try {
-          await session.cancel(cancelReason);
-          await session.settled();
-        } finally {
-          await session.close();
-        }
+      await this.#inSession(id, call, async (session) => {
+        await session.cancel(cancelReason);
+        await session.settled();
       });
     } catch (error) {
       this.#onError(error);

@@ -4,11 +4,9 @@ import {
   initialStateOf,
   memoryAt,
   openSession,
-  SessionError,
   startSession,
   stateAt,
   type Agent,
-  type AgentErrorKind,
   type AgentEvent,
   type AgentMemory,
   type AgentRun,
@@ -22,7 +20,7 @@ import {
   type Trace,
 } from "@moora/agent";
 import { checkOptions, isPromise, type OptionForms } from "@moora/agent-core-effects/internal";
-import { refusalWithoutReviewer, withOneReviewer } from "@moora/agent/internal";
+import { isFinal, lostError, refusalWithoutReviewer, withOneReviewer } from "@moora/agent/internal";
 import { controlName, traceOf } from "@moora/agent-core-state-machine";
 import { LogError, type EventLog } from "@moora/event-log";
 
@@ -208,15 +206,12 @@ export class AgentEngine {
     return run;
   }
 
-  /** An error of a log or a session with its code as the reason. Any other error as it is. */
+  /** An error of a log or a session as a run of the session would end with it, with its code as the reason. Any other error as it is. */
   #toAgentError(error: unknown): unknown {
-    if (!(error instanceof LogError || error instanceof SessionError)) return error;
+    if (isFinal(error)) return lostError(error, this.state);
+    if (!(error instanceof LogError)) return error;
     const { code: reason, message } = error;
-    return new AgentError(kinds[reason] ?? "MemoryError", message, {
-      reason,
-      state: this.state,
-      cause: error,
-    });
+    return new AgentError("MemoryError", message, { reason, state: this.state, cause: error });
   }
 }
 
@@ -225,20 +220,5 @@ function checkRuns(session: DurableSession): void {
   const { access, lastError } = session.info();
   if (access !== "run") throw lastError;
 }
-
-/** Error kinds by the code of the log or session. All other codes are `MemoryError`. */
-const kinds: Readonly<Record<string, AgentErrorKind>> = {
-  LogCorrupt: "LogCorrupt",
-  Conflict: "Conflict",
-  LogExists: "Conflict",
-  LogRemoved: "Conflict",
-  SessionBusy: "Conflict",
-  RunByEngine: "Conflict",
-  MoveUnfinished: "Conflict",
-  SessionIncomplete: "Conflict",
-  CallOpen: "Conflict",
-  StaleWriter: "Conflict",
-  WrongAgent: "Conflict",
-};
 
 const randomId = (prefix: string): string => `${prefix}_${crypto.randomUUID()}`;

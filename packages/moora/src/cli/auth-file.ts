@@ -6,7 +6,7 @@ import { textToJson } from "@moora/llm/internal";
 import type { Authorize, Grant } from "@moora/server";
 import * as z from "zod";
 import { fileProblem } from "./session/use-file.ts";
-import { UsageError } from "./usage-error.ts";
+import { usageError, type CliFailure } from "./cli-failure.ts";
 
 /** The users of a server. */
 export interface AuthFile {
@@ -71,7 +71,7 @@ interface KnownToken {
   readonly grant: Grant;
 }
 
-/** Reads the file of `--auth`. Throws `UsageError`, which contains no value of the file. */
+/** Reads the file of `--auth`. Throws `CliFailure`, which contains no value of the file. */
 export function readAuthFile(file: string, cwd: string): AuthFile {
   const source = textToJson(readText(file, cwd));
   if (source === undefined) throw invalid(`${file} is not valid JSON`);
@@ -105,7 +105,7 @@ function readText(file: string, cwd: string): string {
   } catch (error) {
     const problem = fileProblem(error);
     if (problem === undefined) throw error;
-    throw new UsageError(`The file ${file} ${problem}.`, "--auth needs a JSON file with users and tokens.");
+    throw usageError(`The file ${file} ${problem}.`, "--auth needs a JSON file with users and tokens.");
   }
 }
 
@@ -119,8 +119,8 @@ function grantOf(request: Request, known: readonly KnownToken[]): Grant | undefi
 }
 
 /** The error of a file in another form. */
-const invalid = (problem: string): UsageError =>
-  new UsageError(
+const invalid = (problem: string): CliFailure =>
+  usageError(
     /[.?]$/.test(problem) ? problem : `${problem}.`,
     'The form of the file is {"users":[{"user":NAME,"token":TOKEN}]}.',
   );

@@ -3,7 +3,7 @@ import type { CliHost } from "./cli-host.ts";
 import { nearestHint, type OptionName, type Options } from "./options.ts";
 import { providers, type Provider } from "./providers.ts";
 import { environmentSecrets, urlSecrets } from "./secrets.ts";
-import { UsageError } from "./usage-error.ts";
+import { usageError } from "./cli-failure.ts";
 
 /** How long a provider may send nothing, in seconds. */
 const defaultTimeoutSeconds = 60;
@@ -33,14 +33,14 @@ export function chooseLlm(options: Options, env: CliHost["env"]): ChosenLlm {
     const useless = optionOfModel(options);
     const hint = "Name another one with --provider.";
     if (useless !== undefined)
-      throw new UsageError(`--${useless} cannot be used with the provider "${provider.name}".`, hint);
+      throw usageError(`--${useless} cannot be used with the provider "${provider.name}".`, hint);
     return { llm: provider.callerOf({}), provider, model: "", timeoutSeconds, secrets };
   }
   const apiKey = apiKeyOf(provider, env);
   checkVariables(provider, env);
   const model = options.model ?? variable(env, "MOORA_MODEL");
   if (model === undefined) {
-    throw new UsageError(
+    throw usageError(
       `Missing model for ${provider.name}.`,
       `Pass --model NAME, or set MOORA_MODEL. ${noKeyNeeded}`,
     );
@@ -60,22 +60,22 @@ function apiKeyOf({ name, keyName }: Provider, env: CliHost["env"]): string | un
   if (keyName === undefined) return undefined;
   const key = variable(env, keyName);
   if (key !== undefined) return key;
-  throw new UsageError(`Missing API key for ${name}: ${keyName} is not set.`, `Set it. ${noKeyNeeded}`);
+  throw usageError(`Missing API key for ${name}: ${keyName} is not set.`, `Set it. ${noKeyNeeded}`);
 }
 
-/** Throws `UsageError` with the environment variables to set, if no set of them is complete. */
+/** Throws `CliFailure` with the environment variables to set, if no set of them is complete. */
 function checkVariables({ name, variables }: Provider, env: CliHost["env"]): void {
   const isComplete = (set: readonly string[]): boolean =>
     set.every((variableName) => variable(env, variableName) !== undefined);
   if (variables === undefined || variables.some(isComplete)) return;
   const sets = variables.map((set) => set.join(" and ")).join(", or ");
-  throw new UsageError(`Missing settings for ${name} in the environment.`, `Set ${sets}.`);
+  throw usageError(`Missing settings for ${name} in the environment.`, `Set ${sets}.`);
 }
 
-/** Throws `UsageError` with the package to install, before the first call of the adapter would fail for the same reason. */
+/** Throws `CliFailure` with the package to install, before the first call of the adapter would fail for the same reason. */
 function checkSdk({ name, sdk }: Provider): void {
   if (sdk === undefined || isInstalled(sdk)) return;
-  throw new UsageError(`The ${name} provider needs the package ${sdk}.`, `Install it: npm install ${sdk}`);
+  throw usageError(`The ${name} provider needs the package ${sdk}.`, `Install it: npm install ${sdk}`);
 }
 
 function isInstalled(packageName: string): boolean {
@@ -91,7 +91,7 @@ function providerNamed(name: string): Provider {
   const found = providers.find((provider) => provider.name === name.toLowerCase());
   if (found !== undefined) return found;
   const names = providers.map((provider) => provider.name);
-  throw new UsageError(`Unknown provider "${name}".`, nearestHint(name.toLowerCase(), names));
+  throw usageError(`Unknown provider "${name}".`, nearestHint(name.toLowerCase(), names));
 }
 
 function firstWithKey(env: CliHost["env"], options: Options): Provider {
@@ -102,7 +102,7 @@ function firstWithKey(env: CliHost["env"], options: Options): Provider {
   const useless = optionOfModel(options);
   if (useless === undefined) return providerNamed("planner");
   const hint = "Name a provider with --provider.";
-  throw new UsageError(`--${useless} needs a provider, and no API key is set.`, hint);
+  throw usageError(`--${useless} needs a provider, and no API key is set.`, hint);
 }
 
 /** An option that is given, and that a provider without models cannot use. */

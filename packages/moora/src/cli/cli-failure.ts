@@ -13,6 +13,10 @@ export class CliFailure extends Error {
   }
 }
 
+/** The failure of an invalid command line, or of an environment that it cannot work in. `hint` is what to do. */
+export const usageError = (message: string, hint: string = "Run: moora help"): CliFailure =>
+  new CliFailure(exitCodes.usage, `${message} ${hint}`.trimEnd());
+
 /** The exit code of each error of a session or its log. Any other is a failure. */
 const exitCodeOf: Readonly<Record<string, ExitCode>> = {
   SessionUnknown: exitCodes.missing,

@@ -47,7 +47,7 @@ export const exitCodes = {
   refused: 5,
   /** The log is damaged, was written by a newer release, or cannot be read or written. */
   unreadable: 6,
-  /** The session waits for a decision. */
+  /** The session waits for a decision, or is paused. */
   waiting: 7,
   /** Answered, but a question was rejected because no terminal could ask it. */
   unasked: 8,

@@ -10,7 +10,7 @@ export interface Command {
   readonly options: readonly OptionName[];
   /** The help of options that mean something else than in other commands. */
   readonly optionHelp?: Readonly<Partial<Record<OptionName, string>>>;
-  /** Throws `UsageError` for invalid arguments and values. */
+  /** Throws `CliFailure` for invalid arguments and values. */
   readonly run: (call: CommandCall, host: CliHost) => Promise<ExitCode>;
 }
 

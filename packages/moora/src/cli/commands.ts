@@ -1,5 +1,4 @@
 import type { Command } from "./command.ts";
-import { archiveCommand } from "./commands/archive.ts";
 import { chatCommand } from "./commands/chat.ts";
 import { decisionCommands } from "./commands/decisions.ts";
 import { postCommands } from "./commands/posts.ts";
@@ -13,7 +12,7 @@ import { mcpCommand } from "./commands/mcp.ts";
 import { pruneCommand } from "./commands/prune.ts";
 import { removeCommand } from "./commands/remove.ts";
 import { rerunCommand } from "./commands/rerun.ts";
-import { restoreCommand } from "./commands/restore.ts";
+import { archiveCommand, restoreCommand } from "./commands/moves.ts";
 import { runCommand } from "./commands/run.ts";
 import { sessionsCommand } from "./commands/sessions.ts";
 import { serveCommand } from "./commands/serve.ts";

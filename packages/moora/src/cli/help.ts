@@ -4,7 +4,7 @@ import { optionRowOf, type OptionName } from "./options.ts";
 const exits: readonly string[] = [
   "Exit codes: 0 answered or done, 1 the agent failed or a check found something wrong, 2 invalid usage, 3 not found,",
   "4 another process is using the session, 5 refused, or nothing to do, 6 the log or the output cannot be read or written,",
-  "7 waiting for a decision, 8 answered, but a question was rejected because there was no terminal,",
+  "7 waiting for a decision or for a resume, 8 answered, but a question was rejected because there was no terminal,",
   "130 canceled, 143 stopped.",
 ];
 

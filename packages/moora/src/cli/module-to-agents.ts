@@ -1,20 +1,20 @@
 import type { Agent, Tool } from "@moora/agent";
 import { isObject } from "@moora/agent-core-effects/internal";
 import { loadModule } from "./load-module.ts";
-import { UsageError } from "./usage-error.ts";
+import { usageError } from "./cli-failure.ts";
 
-/** The agents that a module exports, one by one or in arrays. Throws `UsageError` if it exports none or cannot be loaded. */
+/** The agents that a module exports, one by one or in arrays. Throws `CliFailure` if it exports none or cannot be loaded. */
 export async function moduleToAgents(file: string, cwd: string): Promise<readonly Agent<unknown>[]> {
   return agentsIn(await loadModule(file, cwd, "--agent needs a module that exports agents."), file);
 }
 
-/** The agents among what a module exports. Throws `UsageError` without any. */
+/** The agents among what a module exports. Throws `CliFailure` without any. */
 export const agentsIn = (
   exported: Readonly<Record<string, unknown>>,
   file: string,
 ): readonly Agent<unknown>[] => exportsOf(exported, isAgent, `${file} exports no agents.`, "defineAgent");
 
-/** The tools that a module exports, one by one or in arrays. Throws `UsageError` if it exports none or cannot be loaded. */
+/** The tools that a module exports, one by one or in arrays. Throws `CliFailure` if it exports none or cannot be loaded. */
 export async function moduleToTools(file: string, cwd: string): Promise<readonly Tool[]> {
   const exported = await loadModule(file, cwd, "--tools needs a module that exports tools.");
   return exportsOf(exported, isTool, `${file} exports no tools.`, "defineTool");
@@ -28,7 +28,7 @@ function exportsOf<Value>(
 ): readonly Value[] {
   const found = Object.values(exported).flat().filter(is);
   if (found.length > 0) return [...new Set(found)];
-  throw new UsageError(problem, `Export what ${maker} returns.`);
+  throw usageError(problem, `Export what ${maker} returns.`);
 }
 
 const isAgent = (value: unknown): value is Agent<unknown> =>

@@ -6,7 +6,7 @@ import type { ChosenLlm } from "./choose-llm.ts";
 import type { CliHost } from "./cli-host.ts";
 import { moduleToTools } from "./module-to-agents.ts";
 import type { Options } from "./options.ts";
-import { UsageError } from "./usage-error.ts";
+import { usageError } from "./cli-failure.ts";
 
 const systemPrompt =
   "You are an assistant. For facts about files, pages, the time and for arithmetic use the tools instead of guessing. " +
@@ -24,7 +24,7 @@ export interface AgentParts extends Pick<ChosenLlm, "llm"> {
 
 /**
  * The agent that the options describe. Options that are not given keep the values that the session has `recorded`.
- * Throws `UsageError` for invalid values.
+ * Throws `CliFailure` for invalid values.
  */
 export async function optionsToAgent(
   options: Options,
@@ -67,6 +67,6 @@ function filesIn(root: string): readonly Tool[] {
     const problem = existsSync(root)
       ? "is not a folder, or it is kept from the tools: it has sessions or secrets"
       : "does not exist";
-    throw new UsageError(`The folder ${root} ${problem}.`, "Name another one with --root.");
+    throw usageError(`The folder ${root} ${problem}.`, "Name another one with --root.");
   }
 }

@@ -1,8 +1,8 @@
 import type { AgentConfig, OpenWork } from "@moora/agent";
-import { nearest } from "@moora/agent-core-effects/internal";
+import { didYouMean } from "@moora/agent-core-effects/internal";
 import type { Json } from "@moora/llm";
 import { lostInJson, textToJson } from "@moora/llm/internal";
-import { UsageError } from "./usage-error.ts";
+import { usageError } from "./cli-failure.ts";
 
 /** One option of the command line. `value` is the placeholder of its value in help texts; a flag has none. */
 interface OptionRow {
@@ -29,7 +29,7 @@ interface Values {
   readonly openWork: OpenWork;
 }
 
-/** Throws `UsageError` for a text that does not fit. */
+/** Throws `CliFailure` for a text that does not fit. */
 type Reader<Value> = (text: string, name: string) => Value;
 
 /** A positive integer up to `most`. */
@@ -37,18 +37,18 @@ const count =
   (most: number): Reader<number> =>
   (text, name) => {
     if (/^[1-9]\d{0,8}$/.test(text) && Number(text) <= most) return Number(text);
-    throw new UsageError(`--${name} must be an integer from 1 to ${most}, got "${text}".`, "");
+    throw usageError(`--${name} must be an integer from 1 to ${most}, got "${text}".`, "");
   };
 
 const port: Reader<number> = (text) => {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new UsageError(`--port must be an integer from 0 to 65535, got "${text}".`, "");
+  throw usageError(`--port must be an integer from 0 to 65535, got "${text}".`, "");
 };
 
 const position: Reader<number> = (text, name) => {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   const hint = "To see the records: moora log";
-  throw new UsageError(`--${name} must be the number of a record, got "${text}".`, hint);
+  throw usageError(`--${name} must be the number of a record, got "${text}".`, hint);
 };
 
 /** One of the names of a table; its value. */
@@ -57,13 +57,12 @@ const oneOf =
   (text, name) => {
     const value = Object.hasOwn(table, text) ? table[text] : undefined;
     if (value !== undefined) return value;
-    throw new UsageError(`Invalid value for --${name}: "${text}".`, nearestHint(text, Object.keys(table)));
+    throw usageError(`Invalid value for --${name}: "${text}".`, nearestHint(text, Object.keys(table)));
   };
 
 /** What to do about a name that is not known: the nearest one, or all. */
 export function nearestHint(text: string, names: readonly string[]): string {
-  const meant = nearest(text, names);
-  return meant === undefined ? `Use one of ${names.join(", ")}.` : `Did you mean "${meant}"?`;
+  return didYouMean(text, names).trim() || `Use one of ${names.join(", ")}.`;
 }
 
 const policies: Readonly<Record<string, Values["policy"]>> = {
@@ -77,10 +76,9 @@ const policies: Readonly<Record<string, Values["policy"]>> = {
 
 const json: Reader<Json> = (text, name) => {
   const value = textToJson(text);
-  if (value === undefined)
-    throw new UsageError(`--${name} must be JSON.`, `Use --${name} '{"name": "value"}'.`);
+  if (value === undefined) throw usageError(`--${name} must be JSON.`, `Use --${name} '{"name": "value"}'.`);
   const lost = lostInJson(text);
-  if (lost !== undefined) throw new UsageError(`--${name}: ${lost}`);
+  if (lost !== undefined) throw usageError(`--${name}: ${lost}`);
   return value;
 };
 
@@ -90,14 +88,14 @@ const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const age: Reader<number> = (text, name) => {
   const [, amount, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(text) ?? [];
   if (unit === "m" || unit === "h" || unit === "d") return Number(amount) * unitMs[unit];
-  throw new UsageError(`--${name} must be a whole number above 0 with m, h or d, got "${text}".`, ageHint);
+  throw usageError(`--${name} must be a whole number above 0 with m, h or d, got "${text}".`, ageHint);
 };
 
 export const ageHint = "For sessions that have not changed for 30 days: moora prune --older-than 30d";
 
 const httpUrl: Reader<string> = (text, name) => {
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text;
-  throw new UsageError(`--${name} must be a URL that begins with http:// or https://.`, "");
+  throw usageError(`--${name} must be a URL that begins with http:// or https://.`, "");
 };
 
 const readers: { readonly [Type in keyof Values]: Reader<Values[Type]> } = {
@@ -220,6 +218,7 @@ const optionRows = {
   "copy-lost": {
     help: "Move a session again whose copy is lost. Its original stays closed until it is removed.",
   },
+  "keep-open": { help: "Keep sessions with work in progress, such as an open question." },
   "dry-run": { help: "Change nothing; print what would be pruned." },
   all: { help: "Show every difference of the two states." },
   context: {
@@ -250,7 +249,7 @@ export type Options = { readonly [Name in OptionName]?: ValueOf<Rows[Name]> };
 
 export const optionRowOf = (name: OptionName): OptionRow => optionRows[name];
 
-/** Reads the value of an option. Throws `UsageError` for one that does not fit. */
+/** Reads the value of an option. Throws `CliFailure` for one that does not fit. */
 export function readValue(name: OptionName, text: string): unknown {
   const { type } = optionRowOf(name);
   return type === undefined ? text : readers[type](text, name);

@@ -8,7 +8,7 @@ import {
   type OptionName,
   type Options,
 } from "./options.ts";
-import { UsageError } from "./usage-error.ts";
+import { usageError, type CliFailure } from "./cli-failure.ts";
 
 /** A command line, split into arguments and options. */
 export interface CommandLine {
@@ -16,8 +16,14 @@ export interface CommandLine {
   readonly options: Options;
 }
 
-/** Throws `UsageError` for an unknown option, a missing or invalid value, and a value for an option that takes none. */
-export function parseCommandLine(args: readonly string[]): CommandLine {
+/**
+ * `optionsOf`: the options of the command that the first argument names; undefined where it names none. Throws `CliFailure` for an option
+ * that the command does not have, a missing or invalid value, and a value for an option that takes none.
+ */
+export function parseCommandLine(
+  args: readonly string[],
+  optionsOf: (command: string) => readonly OptionName[] | undefined = () => undefined,
+): CommandLine {
   const { tokens } = parseArgs({
     args: [...args],
     options: Object.fromEntries(optionNames.map((name) => [name, parserOption(name)])),
@@ -25,13 +31,16 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     allowPositionals: true,
     tokens: true,
   });
-  const positionals: string[] = [];
+  const positionals = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []));
+  const [command = ""] = positionals;
+  const known = optionsOf(command);
   const values = new Map<OptionName, unknown>();
   for (const token of tokens) {
-    if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
-    if (!isOptionName(token.name)) throw unknownOptionError(token.rawName);
-    values.set(token.name, valueOf(token.name, token, values.get(token.name)));
+    const { name } = token;
+    if (!isOptionName(name) || (known !== undefined && !known.includes(name) && name !== "version"))
+      throw unknownOptionError(token.rawName, command, known);
+    values.set(name, valueOf(name, token, values.get(name)));
   }
   // Each value is that of its row.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -53,20 +62,28 @@ function valueOf(name: OptionName, { value, inlineValue }: Given, earlier: unkno
   const { value: placeholder, repeats } = optionRowOf(name);
   if (placeholder === undefined) {
     if (value === undefined) return true;
-    throw new UsageError(`--${name} does not take a value.`, "");
+    throw usageError(`--${name} does not take a value.`, "");
   }
   if (value === undefined || value === "")
-    throw new UsageError(`Missing value for --${name}.`, `Use --${name} ${placeholder}.`);
+    throw usageError(`Missing value for --${name}.`, `Use --${name} ${placeholder}.`);
   if (inlineValue !== true && value.startsWith("-"))
-    throw new UsageError(`Missing value for --${name}.`, `For the value "${value}" use --${name}=${value}.`);
+    throw usageError(`Missing value for --${name}.`, `For the value "${value}" use --${name}=${value}.`);
   if (repeats === true) return [...(Array.isArray(earlier) ? earlier : []), value];
   return readValue(name, value);
 }
 
-function unknownOptionError(rawName: string): UsageError {
-  const meant = nearest(rawName.replace(/^-+/, ""), optionNames);
-  return new UsageError(
+function unknownOptionError(
+  rawName: string,
+  command: string,
+  known: readonly OptionName[] | undefined,
+): CliFailure {
+  const name = rawName.replace(/^-+/, "");
+  const help = known === undefined ? "Run: moora help" : `Run: moora help ${command}`;
+  if (known !== undefined && isOptionName(name))
+    return usageError(`"moora ${command}" does not take the option --${name}.`, help);
+  const meant = nearest(name, known ?? optionNames);
+  return usageError(
     `Unknown option "${rawName}".`,
-    meant === undefined ? undefined : `Did you mean "--${meant}"?`,
+    meant === undefined ? help : `Did you mean "--${meant}"?`,
   );
 }

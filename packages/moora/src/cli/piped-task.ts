@@ -4,7 +4,7 @@ import { taskWithText } from "@moora/planner/piped-input";
 import type { CliHost } from "./cli-host.ts";
 import { Interrupts } from "./terminal/interrupts.ts";
 import { Screen } from "./terminal/screen.ts";
-import { UsageError } from "./usage-error.ts";
+import { usageError } from "./cli-failure.ts";
 
 /** More would not fit into a request of most models. */
 const maxCharacters = 200_000;
@@ -31,8 +31,7 @@ export async function pipedTask(task: string, readsAll: boolean, host: CliHost):
     );
     return task;
   }
-  if (text.includes("\0"))
-    throw new UsageError("Standard input is not text.", "Pipe text, or use < /dev/null.");
+  if (text.includes("\0")) throw usageError("Standard input is not text.", "Pipe text, or use < /dev/null.");
   if (task === "") return text.trim();
   if (text.trim() === "") return task;
   const isCut = text.length > maxCharacters;
@@ -72,7 +71,7 @@ async function readInput(
     return text + decoder.decode();
   } catch (error) {
     if (over.signal.aborted) return over.signal.reason === silent ? silent : canceled;
-    throw new UsageError(`Standard input cannot be read: ${errorText(error)}`, "");
+    throw usageError(`Standard input cannot be read: ${errorText(error)}`, "");
   } finally {
     cancelTimer?.();
     stdin.pause();

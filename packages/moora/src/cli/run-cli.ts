@@ -1,53 +1,43 @@
-import { nearest } from "@moora/agent-core-effects/internal";
+import { didYouMean } from "@moora/agent-core-effects/internal";
 import { excludeFromFileTools } from "@moora/tools";
 import manifest from "../../package.json" with { type: "json" };
-import { errorToFailure } from "./cli-failure.ts";
+import { errorToFailure, usageError } from "./cli-failure.ts";
 import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
 import type { Command, CommandCall } from "./command.ts";
 import { commands } from "./commands.ts";
 import { commandHelp, overview } from "./help.ts";
-import { isOptionName } from "./options.ts";
 import { parseCommandLine, type CommandLine } from "./parse-command-line.ts";
 import { Screen } from "./terminal/screen.ts";
 import { secretPaths } from "./secret-paths.ts";
 import { environmentSecrets } from "./secrets.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** The whole command line: parses the arguments, runs the command, and returns the exit code. */
 export async function runCli(args: readonly string[], host: CliHost): Promise<ExitCode> {
   try {
-    return await dispatch(parseCommandLine(args), host);
+    const optionsOf = (name: string): Command["options"] | undefined =>
+      commands.find((command) => command.name === name)?.options;
+    return await dispatch(parseCommandLine(args, optionsOf), host);
   } catch (error) {
-    const [exitCode, message] = errorToExit(error);
-    new Screen(host, environmentSecrets(host.env)).line(`moora: ${message}`);
-    return exitCode;
+    const failure = errorToFailure(error);
+    if (failure === undefined) throw error;
+    new Screen(host, environmentSecrets(host.env)).line(`moora: ${failure.message}`);
+    return failure.exitCode;
   }
-}
-
-function errorToExit(error: unknown): readonly [ExitCode, string] {
-  if (error instanceof UsageError) return [exitCodes.usage, `${error.message} ${error.hint}`.trimEnd()];
-  const failure = errorToFailure(error);
-  if (failure === undefined) throw error;
-  return [failure.exitCode, failure.message];
 }
 
 async function dispatch({ args, options }: CommandLine, host: CliHost): Promise<ExitCode> {
   const [name, ...rest] = args;
-  const given = Object.keys(options).filter(isOptionName);
   if (options.version === true) return print(host, manifest.version);
   if (name === undefined) {
-    if (options.help === true || given.length === 0) return print(host, overview(commands));
-    throw new UsageError("Missing command.", "Run: moora help");
+    if (options.help === true || Object.keys(options).length === 0) return print(host, overview(commands));
+    throw usageError("Missing command.", "Run: moora help");
   }
   const [asked] = rest;
   if (name === "help")
     return print(host, asked === undefined ? overview(commands) : await commandHelp(commandNamed(asked)));
   const command = commandNamed(name);
   if (options.help === true) return print(host, await commandHelp(command));
-  const unknown = given.find((option) => !command.options.includes(option));
-  if (unknown === undefined) return await runWithoutSecrets(command, { args: rest, options }, host);
-  const hint = `Run: moora help ${command.name}`;
-  throw new UsageError(`"moora ${command.name}" does not take the option --${unknown}.`, hint);
+  return await runWithoutSecrets(command, { args: rest, options }, host);
 }
 
 /** Runs a command. Until it ends, no file tool can read its log or secrets, including tools from user modules. */
@@ -64,11 +54,8 @@ async function runWithoutSecrets(command: Command, call: CommandCall, host: CliH
 function commandNamed(name: string): Command {
   const found = commands.find((command) => command.name === name);
   if (found !== undefined) return found;
-  const meant = nearest(name, [...commands.map((command) => command.name), "help"]);
-  throw new UsageError(
-    `Unknown command "${name}".`,
-    meant === undefined ? `To run a task: moora run "${name} ..."` : `Did you mean "${meant}"?`,
-  );
+  const meant = didYouMean(name, [...commands.map((command) => command.name), "help"]).trim();
+  throw usageError(`Unknown command "${name}".`, meant || `To run a task: moora run "${name} ..."`);
 }
 
 function print(host: CliHost, text: string): ExitCode {

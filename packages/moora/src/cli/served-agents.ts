@@ -9,41 +9,30 @@ import { agentsIn } from "./module-to-agents.ts";
 import { optionsToAgent } from "./options-to-agent.ts";
 import type { Options, OptionName } from "./options.ts";
 import { plannerNotice } from "./providers.ts";
-import { UsageError } from "./usage-error.ts";
+import { usageError } from "./cli-failure.ts";
 
 /** The agents that a server has, how it authenticates requests, and what it gives to their tools. */
 export interface ServedAgents {
   readonly agents: readonly Agent<unknown>[];
   readonly authorize?: Authorize;
   readonly context?: MakeContext;
-}
-
-/** The same, with what the user has to know about them. */
-interface DescribedAgents extends ServedAgents {
+  /** The users of the file of `--auth`. */
+  readonly auth?: AuthFile;
+  /** What the user has to know about the agents. */
   readonly notice?: string;
 }
 
-/** What a server has, with the file of its users. */
-export interface ServedBy {
-  readonly served: ServedAgents;
-  readonly auth: AuthFile | undefined;
-  /** What the user has to know about the agents. */
-  readonly notice: string | undefined;
-}
-
-/** The agents of a server, and the users of the file of `--auth`. Throws `UsageError`. */
-export async function servedBy(options: Options, host: CliHost): Promise<ServedBy> {
+/** The agents of a server, and the users of the file of `--auth`. Throws `CliFailure`. */
+export async function servedBy(options: Options, host: CliHost): Promise<ServedAgents> {
   const file = options.auth;
   const auth = file === undefined ? undefined : readAuthFile(file, host.cwd);
-  const { notice, ...served } = await servedAgents(options, host);
-  if (auth === undefined) return { served, auth, notice };
-  if (served.authorize !== undefined) {
-    throw new UsageError(
-      `--auth cannot be used with ${options.agent}, which exports authorize.`,
-      "Leave out one of them.",
-    );
-  }
-  return { served: { ...served, authorize: auth.authorize }, auth, notice };
+  const served = await servedAgents(options, host);
+  if (auth === undefined) return served;
+  if (served.authorize === undefined) return { ...served, auth, authorize: auth.authorize };
+  throw usageError(
+    `--auth cannot be used with ${options.agent}, which exports authorize.`,
+    "Leave out one of them.",
+  );
 }
 
 /** Makes the context of a session for the tools and handlers that need one. */
@@ -57,7 +46,7 @@ export interface ModuleAgent {
 
 /**
  * The agent of the module of `--agent` that runs a session: the one that the session was `recorded` with, or the only one. Throws
- * `UsageError`.
+ * `CliFailure`.
  */
 export async function agentOfModule(
   options: Options,
@@ -70,17 +59,17 @@ export async function agentOfModule(
   const names = agents.map(({ name }) => `"${name}"`).join(", ");
   if (agent === undefined) {
     const message = `The session ${id} belongs to the agent "${recorded}", and ${options.agent} exports ${names}.`;
-    throw new UsageError(message, "Name its module with --agent.");
+    throw usageError(message, "Name its module with --agent.");
   }
   if (others.length > 0) {
     const message = `${options.agent} exports several agents: ${names}.`;
-    throw new UsageError(message, "A new session needs a module that exports one.");
+    throw usageError(message, "A new session needs a module that exports one.");
   }
   return { agent, context: await context?.(host.user, { id, agent: agent.name, user: null }) };
 }
 
-/** The agents of the module of `--agent`; otherwise the one that the other options describe. Throws `UsageError`. */
-async function servedAgents(options: Options, host: CliHost): Promise<DescribedAgents> {
+/** The agents of the module of `--agent`; otherwise the one that the other options describe. Throws `CliFailure`. */
+async function servedAgents(options: Options, host: CliHost): Promise<ServedAgents> {
   const file = options.agent;
   if (file === undefined) {
     const parts = { ...chooseLlm(options, host.env), mcpTools: [] };
@@ -91,7 +80,7 @@ async function servedAgents(options: Options, host: CliHost): Promise<DescribedA
     (name) => options[name] !== undefined,
   );
   if (useless !== undefined)
-    throw new UsageError(`--${useless} cannot be used with --agent.`, "The module defines its agents.");
+    throw usageError(`--${useless} cannot be used with --agent.`, "The module defines its agents.");
   const { authorize, context, ...others } = await loadModule(
     file,
     host.cwd,
@@ -100,12 +89,12 @@ async function servedAgents(options: Options, host: CliHost): Promise<DescribedA
   const agents = agentsIn(others, file);
   const unused = Object.entries(optionOfExport).find(([name]) => name in others);
   if (unused !== undefined)
-    throw new UsageError(`${unused[0]} of ${file} is not used.`, `Name them with --${unused[1]}.`);
+    throw usageError(`${unused[0]} of ${file} is not used.`, `Name them with --${unused[1]}.`);
   if (authorize !== undefined && !isAuthorize(authorize))
-    throw new UsageError(`authorize of ${file} must be a function.`, "It returns { user }, or undefined.");
+    throw usageError(`authorize of ${file} must be a function.`, "It returns { user }, or undefined.");
   const makesContext = isMakeContext(context);
   if (!makesContext && agents.some(needsContext)) {
-    throw new UsageError(
+    throw usageError(
       `An agent of ${file} needs a context.`,
       "Export a function context that takes (user, session) and returns an object.",
     );

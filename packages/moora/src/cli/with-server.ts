@@ -12,11 +12,11 @@ import { environmentSecrets } from "./secrets.ts";
 import type { AuthFile } from "./auth-file.ts";
 import { servedBy } from "./served-agents.ts";
 import { toolsOfServer, type McpOption } from "./mcp/tools-of-server.ts";
-import { createLogFolder, noticeToMessage, openLog, type LogTarget } from "./session/log-target.ts";
+import { createLogFolder, openLog, type LogTarget } from "./session/log-target.ts";
 import { logTargetOf } from "./session/session-call.ts";
 import { checkFolderOf } from "./session/use-file.ts";
 import { Screen } from "./terminal/screen.ts";
-import { UsageError } from "./usage-error.ts";
+import { usageError } from "./cli-failure.ts";
 
 /** How long running tools have to end when a server is stopped, in milliseconds. */
 export const graceMs = 5_000;
@@ -42,19 +42,17 @@ interface OpenServer {
   readonly mcp: McpOption;
 }
 
-/** Creates the server that the options describe, and closes its log at the end. Throws `UsageError`. */
+/** Creates the server that the options describe, and closes its log at the end. Throws `CliFailure`. */
 export async function withServer(
   { name, call: { args, options }, host, worker, listens }: ServerCall,
   use: (open: OpenServer) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  if (args.length > 0) throw new UsageError(`"moora ${name}" takes no arguments.`, `Run: moora help ${name}`);
-  const { served, auth, notice } = await servedBy(options, host);
+  if (args.length > 0) throw usageError(`"moora ${name}" takes no arguments.`, `Run: moora help ${name}`);
+  const { auth, notice, ...served } = await servedBy(options, host);
   const screen = new Screen(host, [...environmentSecrets(host.env), ...(auth?.secrets ?? [])]);
   const target = logTargetOf(options, host);
-  const onNotice = (given: Parameters<typeof noticeToMessage>[0]): void =>
-    screen.line(noticeToMessage(given));
   if (notice !== undefined) screen.dim(notice);
-  const log = await openLog(target, { creates: true, onNotice });
+  const log = await openLog(target, screen);
   try {
     const mcp = listens ? await toolsOfServer(served.agents, () => mcpSecret(options, host, target)) : {};
     const { createAgentServer } = await import("@moora/server");
@@ -79,7 +77,7 @@ export async function withServer(
   }
 }
 
-/** Creates a server. Throws `UsageError` for options that it refuses, by the names of the command line. */
+/** Creates a server. Throws `CliFailure` for options that it refuses, by the names of the command line. */
 function madeServer(
   create: (options: AgentServerOptions) => AgentServer,
   options: AgentServerOptions,
@@ -92,11 +90,11 @@ function madeServer(
       .replace("allowedHosts", "--allow-host")
       .replace("allowedOrigins", "--allow-origin")
       .replace("Give authorize as well.", "Name users with --auth FILE, or export authorize from --agent.");
-    throw new UsageError(message, "");
+    throw usageError(message, "");
   }
 }
 
-/** The key of the open questions of `/mcp`: in the file of `--secret-file`, or beside the log. Throws `UsageError` and `CliFailure`. */
+/** The key of the open questions of `/mcp`: in the file of `--secret-file`, or beside the log. Throws `CliFailure`. */
 function mcpSecret(options: Options, { cwd }: CliHost, { secretFile, shown }: LogTarget): string {
   const given = options["secret-file"];
   if (given === undefined) {
@@ -107,10 +105,10 @@ function mcpSecret(options: Options, { cwd }: CliHost, { secretFile, shown }: Lo
   return secretIn(isAbsolute(given) ? given : join(cwd, given), given);
 }
 
-/** Throws `UsageError` for a log that a worker cannot use. */
+/** Throws `CliFailure` for a log that a worker cannot use. */
 function checkHasDue({ due }: EventLog, { shown }: LogTarget): void {
   if (due !== undefined) return;
-  throw new UsageError(
+  throw usageError(
     `A worker cannot use ${shown}: files cannot list the sessions that are due.`,
     "Keep sessions in FILE.db or postgres://...",
   );

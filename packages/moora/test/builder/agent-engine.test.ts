@@ -1,5 +1,5 @@
 import { startSession } from "@moora/agent";
-import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { AgentBuilder } from "../../src/builder/agent-builder.ts";
 import type { AgentEngine } from "../../src/builder/agent-engine.ts";
@@ -82,4 +82,9 @@ describe("two engines at once", () => {
     expect(Object.keys(one.state.toolCalls)).toEqual(["call_1"]);
     expect(Object.keys(stateOf(error).toolCalls)).toEqual(["call_1", "call_2", "call_3"]);
   });
+});
+
+it("the error of an engine names the code that ran it", async () => {
+  const answerOrder = (): Promise<string> => engineOf(new MockLlmCaller([fails("auth")])).run();
+  expect((await errorOf(answerOrder())).stack).toContain("answerOrder");
 });

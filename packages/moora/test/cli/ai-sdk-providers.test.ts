@@ -29,6 +29,16 @@ describe("a provider of the AI SDK", () => {
     );
   });
 
+  it("gets the results of tools through the package for Bedrock, also in a request without tools", async () => {
+    const script = new Child([], import.meta.dirname, [`${import.meta.dirname}/ai-sdk-bedrock.ts`]);
+    expect(await script.ended()).toBe(0);
+    expect(script.stdout.split("\n")).toEqual([
+      "the sum is 3",
+      "the sum is 3",
+      "toolConfig, toolUse, toolResult, the sum is 3",
+    ]);
+  });
+
   it.each(aiSdkProviders.filter(({ variables }) => variables !== undefined))(
     "$name names its environment variables where none is set",
     async ({ name, variables = [] }) => {

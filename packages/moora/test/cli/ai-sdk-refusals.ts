@@ -1,4 +1,5 @@
-import { exampleRequest, ProtocolServer } from "@moora/llm/testing";
+import { ProtocolServer } from "@moora/llm/testing";
+import { exampleRequest } from "@moora/testbed/llm/example-request";
 import { geminiDialect } from "@moora/testbed/google/gemini-dialect";
 import { aiSdkProviders } from "../../src/cli/ai-sdk-providers.ts";
 

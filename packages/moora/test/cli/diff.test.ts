@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { diffLines } from "../../src/cli/session/line-diff.ts";
+import { diffLines } from "../../src/cli/session/comparison.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { calls, FakeProvider, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";

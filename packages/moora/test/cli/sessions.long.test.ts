@@ -130,7 +130,12 @@ describe.each([
     expect((await cli("show", "ada")).code).toBe(3);
     const restored = await cli("restore", "ada");
     expect(restored, restored.err).toMatchObject({ code: 0, out: expect.stringMatching(/^ada is in /) });
-    expect((await cli("restore", "ada")).code).toBe(3);
+    expect(await cli("restore", "ada")).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(
+        /^moora: Session "ada" not found in (\S+)\. It is in \S+\.\nTo list the archive: moora sessions --log \1\nFor another archive: --archive WHERE\n$/,
+      ),
+    });
     expect((await cli("export", "ada")).out).toBe(before);
     expect((await cli("prune", "--older-than", "1d")).out).toBe("Nothing to prune.\n");
     const dry = await saidLater("prune", "--older-than", "1d", "--dry-run", ...log);
@@ -150,7 +155,7 @@ describe.each([
     ]) {
       expect(refused.code).toBe(5);
       expect(refused.err).toContain(
-        'The other log has a session "twin", or is the same log. Remove that one, or',
+        'The other log has a session "twin", or is the same log. Compare the two, and',
       );
       expect(refused.err).not.toContain("--to");
     }
@@ -228,10 +233,11 @@ describe.each([
   it("are forked, and the output says what becomes of open work", async () => {
     const fork = async (to: string, ...options: readonly string[]) =>
       (await cli("fork", "ada", "--at", "5", "--to", to, ...options)).out;
-    const from = "records, from ada up to record 5. Work in progress";
-    expect(await fork("reused")).toBe(`reused has 6 ${from} has what is recorded of it.\n`);
-    expect(await fork("rerun", "--open", "rerun")).toBe(`rerun has 4 ${from} runs again.\n`);
-    expect(await fork("closed", "--open", "close")).toBe(`closed has 6 ${from} is closed.\n`);
+    const first = "the first 5 of ada";
+    const settled = `${first} and 1 for what was in progress. Work in progress`;
+    expect(await fork("a")).toBe(`a has 6 records: ${settled} has what is recorded of it.\n`);
+    expect(await fork("b", "--open", "rerun")).toContain(`4 records: 4 of ${first}. Work in progress runs`);
+    expect(await fork("c", "--open", "close")).toBe(`c has 6 records: ${settled} is closed.\n`);
   });
 
   it("are forked after an approval, and the call is not run", async () => {
@@ -292,17 +298,15 @@ describe.each([
     expect((await cli("log", "eve")).out).toContain("paused: Not now.");
     expect((await cli("show", "eve")).out).toMatch(/^paused {4}since [^:]+:[^:]+:[^:]+: Not now\.$/m);
     expect((await cli("sessions")).out).toMatch(/^eve +\d+ +Done, paused /m);
-    const host = new TestHost({ cwd: place.path });
-    const owner = host.run(["run", "what is 3+3?", "--session", "eve", ...log], "");
+    const terminal = new TestHost({ cwd: place.path, isTTY: true, env: { NO_COLOR: "1" } });
+    const owner = terminal.run(["run", "what is 3+3?", "--session", "eve", ...log]);
+    await terminal.stderr.shows("To continue it, in another terminal: moora resume eve");
     const logged = async (): Promise<string> => (await cli("log", "eve")).out;
     await expect.poll(logged, { timeout: 20_000 }).toContain("user: what is 3+3?");
-    expect(host.stdout.text).not.toContain("6");
-    expect(host.stderr.text).toContain(
-      "The session is paused (Not now.). To continue it, in another terminal: moora resume eve",
-    );
+    expect(terminal.stdout.text).not.toContain("6");
     expect((await cli("resume", "eve")).out).toMatch(/^Resumed\. It is record \d+/);
-    expect(await owner, host.stderr.text).toBe(0);
-    expect(host.stdout.text).toContain("= 6");
+    expect(await owner, terminal.stderr.text).toBe(0);
+    expect(terminal.stdout.text).toContain("= 6");
     expect(await cli("resume", "eve")).toMatchObject({
       code: 5,
       err: "moora: The session is not paused.\n",

@@ -151,6 +151,25 @@ describe("on a terminal", () => {
     expect(await code).toBe(0);
   });
 
+  it("a pause while nothing is in progress does not end the line, and is shown with the next loop", async () => {
+    using place = new TemporaryFolder();
+    await using provider = await FakeProvider.start(says("Hello."), says("Hello, Ada."));
+    const host = new TestHost({ isTTY: true, env: { NO_COLOR: "1" }, cwd: place.path });
+    const code = host.run(["chat", "--session", "ada", ...provider.options]);
+    await host.stderr.shows("> ");
+    host.stdin.write("first\r");
+    await host.stdout.shows("Hello.\n");
+    const other = async (...args: readonly string[]) => await new TestHost({ cwd: place.path }).run(args);
+    expect(await other("pause", "ada", "--reason", "Not now.")).toBe(0);
+    expect(await other("resume", "ada")).toBe(0);
+    host.stdin.write("I am Ada\r");
+    await host.stdout.shows("Hello, Ada.\n");
+    expect(host.stderr.text).toContain("paused: Not now.\nresumed\n");
+    expect(host.stdout.text).toBe("Hello.\nHello, Ada.\n");
+    host.stdin.write("\u0004");
+    expect(await code).toBe(0);
+  });
+
   it("Ctrl-C at the prompt leaves", async () => {
     const host = terminal();
     const code = host.run(["chat"]);

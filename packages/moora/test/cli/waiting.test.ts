@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { systemClock } from "@moora/agent";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { calls, FakeProvider, says } from "./fake-provider.ts";
@@ -163,6 +164,38 @@ describe("a question in a run without a terminal", () => {
     host.stdin.write("\u0004");
     expect(await code).toBe(7);
   });
+});
+
+it("a run of a paused session without a terminal ends with 7, and names the command that resumes it", async () => {
+  await cli("run", "what is 2+2?", "--session", "ada");
+  await cli("pause", "ada", "--reason", "Not now.");
+  const asked =
+    "The session is paused (Not now.). To continue it: moora resume ada\n" +
+    "Waiting to be resumed. Use the command above, then resume with\n  moora run --session ada\n";
+  const ends = { code: 7, out: "", err: expect.stringContaining(asked) };
+  expect(await cli("run", "what is 3+3?", "--session", "ada")).toMatchObject(ends);
+  expect(await cli("run", "--session", "ada")).toMatchObject(ends);
+  const { out } = await cli("run", "--session", "ada", "--json");
+  const pause = { reason: "Not now.", command: "moora resume ada" };
+  expect(JSON.parse(out.trim().split("\n").at(-1) ?? "")).toMatchObject({ ok: false, questions: [], pause });
+  expect(await new TestHost({ cwd: place.path }).run(["chat", "--session", "ada"], "not sent\n")).toBe(7);
+  expect((await cli("resume", "ada")).code).toBe(0);
+  const resumed = { code: 0, out: expect.stringContaining("= 6") };
+  expect(await cli("run", "--session", "ada")).toMatchObject(resumed);
+});
+
+it("an old session with an open question is pruned, unless --keep-open keeps it", async () => {
+  await using provider = await FakeProvider.start(pays);
+  await cli("run", "pay", "--session", "ada", "--tools", module, ...provider.options);
+  await cli("run", "what is 2+2?", "--session", "bob");
+  const later = async (...args: readonly string[]) => {
+    const host = new TestHost({ cwd: place.path });
+    host.clock = { ...systemClock, now: () => systemClock.now() + 86_400_000 };
+    expect(await host.run(["prune", "--older-than", "1h", ...args])).toBe(0);
+    return host.stdout.text;
+  };
+  expect(await later("--dry-run")).toBe("ada  would be removed\nbob  would be removed\n");
+  expect(await later("--keep-open")).toBe("bob  removed\nada  kept: open\n");
 });
 
 describe("run --session without a task", () => {

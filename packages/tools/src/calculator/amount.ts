@@ -6,17 +6,18 @@ export type Amount = Fraction | number;
 /** Beyond this many bits a fraction becomes a double: a short expression must not use gigabytes of memory. */
 const maxBits = 4_096;
 
-const bitsOf = (value: bigint): number => value.toString(16).length * 4;
+const bitsOf = ({ n, d }: Fraction): number =>
+  Math.max(...[n, d].map((value) => value.toString(16).length * 4));
 
 /** The fraction, or the nearest double if it exceeds `maxBits`. */
-const limited = (amount: Fraction): Amount =>
-  Math.max(bitsOf(amount.n), bitsOf(amount.d)) <= maxBits ? amount : toNumber(amount);
+const limited = (amount: Fraction): Amount => (bitsOf(amount) <= maxBits ? amount : toNumber(amount));
 
 /** The approximate double. Numerator and denominator of a long fraction are first shortened by the same number of bits. */
 export function toNumber(amount: Amount): number {
   if (typeof amount === "number") return amount;
   const { s, n, d } = amount;
-  const excess = BigInt(Math.max(0, Math.min(bitsOf(n), bitsOf(d)) - 900));
+  const shorter = (n < d ? n : d).toString(16).length * 4;
+  const excess = BigInt(Math.max(0, shorter - 900));
   return Number(s * (n >> excess)) / Number(d >> excess);
 }
 
@@ -27,44 +28,18 @@ export function toInteger(amount: Amount, most: number): number | undefined {
   return isExact && Math.abs(value) <= most ? value : undefined;
 }
 
-type Operation<Value, Result = Value> = (a: Value, b: Value) => Result;
-
-const exactOr =
-  (exact: Operation<Fraction>, double: Operation<number>): Operation<Amount> =>
-  (a, b) =>
-    typeof a === "number" || typeof b === "number" ? double(toNumber(a), toNumber(b)) : limited(exact(a, b));
-
-export const add: Operation<Amount> = exactOr(
-  (a, b) => a.add(b),
-  (a, b) => a + b,
-);
-export const subtract: Operation<Amount> = exactOr(
-  (a, b) => a.sub(b),
-  (a, b) => a - b,
-);
-export const multiply: Operation<Amount> = exactOr(
-  (a, b) => a.mul(b),
-  (a, b) => a * b,
-);
-/** Divides. The divisor must not be zero. */
-export const divide: Operation<Amount> = exactOr(
-  (a, b) => a.div(b),
-  (a, b) => a / b,
-);
-/** The remainder, with the sign of `a`. The divisor must not be zero. */
-export const remainder: Operation<Amount> = exactOr(
-  (a, b) => a.mod(b),
-  (a, b) => a % b,
-);
-
-export const negate = (a: Amount): Amount => (typeof a === "number" ? -a : a.neg());
+/** An operation that is exact for two fractions, by the method of that name. */
+export const exactOr =
+  (method: "add" | "sub" | "mul" | "div" | "mod", double: (a: number, b: number) => number) =>
+  (a: Amount, b: Amount): Amount =>
+    typeof a === "number" || typeof b === "number" ? double(toNumber(a), toNumber(b)) : limited(a[method](b));
 
 /** Exact for integer exponents, unless the result exceeds `maxBits`. */
 export function power(base: Amount, exponent: Amount): Amount {
   const times = toInteger(exponent, maxBits);
   if (typeof base === "number" || times === undefined) return toNumber(base) ** toNumber(exponent);
-  const bits = Math.max(bitsOf(base.n), bitsOf(base.d)) - 4;
-  const raised = bits * Math.abs(times) > maxBits ? null : base.pow(times);
+  const isLong = (bitsOf(base) - 4) * Math.abs(times) > maxBits;
+  const raised = isLong ? null : base.pow(times);
   return raised === null ? toNumber(base) ** times : limited(raised);
 }
 
@@ -74,9 +49,10 @@ export const compare = (a: Amount, b: Amount): number =>
 
 /** The exact root of a square number, a double for any other number. */
 export function squareRoot(a: Amount): Amount {
-  if (typeof a === "number" || a.s < 0n) return Math.sqrt(toNumber(a));
+  const double = Math.sqrt(toNumber(a));
+  if (typeof a === "number" || a.s < 0n) return double;
   const root = new Fraction(integerRoot(a.n), integerRoot(a.d));
-  return root.mul(root).equals(a) ? root : Math.sqrt(toNumber(a));
+  return root.mul(root).equals(a) ? root : double;
 }
 
 /** By Newton's method, from above. */

@@ -2,14 +2,13 @@ import { statSync, type BigIntStats } from "node:fs";
 import { resolve, sep } from "node:path";
 import { matchesOrIsBelow, namesOf, type ExcludedName } from "./excluded-name.ts";
 import { isMooraPath } from "./moora-files.ts";
-import { processExclusions } from "./process-exclusions.ts";
+import { processExclusions, withTargets } from "./process-exclusions.ts";
 
 /** Files and folders that are never read in a root folder, with everything below them, by their real paths. */
 export class ExcludedPaths {
   readonly #root: string;
-  readonly #paths: readonly string[];
-  readonly #first: readonly ExcludedName[];
-  #names: readonly ExcludedName[];
+  readonly #own: readonly string[];
+  #names: readonly ExcludedName[] = [];
 
   /**
    * `root`: a real path. Paths that do not exist yet are excluded, too. Those that are relative count from the root and from the
@@ -17,14 +16,13 @@ export class ExcludedPaths {
    */
   constructor(root: string, paths: readonly string[]) {
     this.#root = root;
-    this.#paths = [...new Set(paths.flatMap((path) => [resolve(path), resolve(root, path)]))];
-    this.#first = this.#paths.flatMap(namesOf);
-    this.#names = unique([...this.#first, ...this.#othersNow().flatMap(namesOf)]);
+    this.#own = withTargets(paths.flatMap((path) => [resolve(path), resolve(root, path)]));
+    this.refresh();
   }
 
   /** Follows the links in the paths once more: one may lead elsewhere now. What they were first stays excluded. */
   refresh(): void {
-    this.#names = unique([...this.#first, ...this.#pathsNow().flatMap(namesOf)]);
+    this.#names = this.#pathsNow().flatMap(namesOf);
   }
 
   /** Whether a file is an excluded one under another name. */
@@ -52,21 +50,10 @@ export class ExcludedPaths {
     return isMooraPath(pathBelow(real, this.#root)?.split(sep) ?? []) || this.has(real);
   }
 
+  /** With the paths that the process excludes now. */
   #pathsNow(): readonly string[] {
-    return [...this.#paths, ...this.#othersNow()];
+    return [...new Set([...this.#own, ...processExclusions().map((path) => resolve(this.#root, path))])];
   }
-
-  /** The paths that the process excludes now, without those of these tools. */
-  #othersNow(): readonly string[] {
-    const others = new Set(processExclusions().map((path) => resolve(this.#root, path)));
-    return [...others].filter((path) => !this.#paths.includes(path));
-  }
-}
-
-/** Most paths lead to no other name than their own. */
-function unique(names: readonly ExcludedName[]): readonly ExcludedName[] {
-  const byPath = new Map(names.map((name) => [`${name.folder}\0${name.pattern}`, name]));
-  return [...byPath.values()];
 }
 
 /** The path relative to a folder: "" for the folder itself, undefined for a path outside. */

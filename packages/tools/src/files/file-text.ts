@@ -11,7 +11,7 @@ export type FileText =
 const probeLength = 8_192;
 
 /**
- * Reads a file inside the root. Of a file of more than `maxBytes` only the beginning is read. Rejects with `PathRefused` for a file of
+ * Reads a file inside the root. Of a file of more than `maxBytes` only the beginning is read. Rejects with `Refused` for a file of
  * Moora, which is recognized by what was read.
  */
 export async function fileText(

@@ -7,11 +7,8 @@ const sessionFile = /^[a-z0-9][a-z0-9-]*-[0-9a-f]{32}\.(jsonl|lease|snapshot)(\.
 /** The file of a key that signs questions, and its draft. */
 const keyFile = /\.mcp-secret(\.|$)/;
 
-/** What folders beside the records of a log contain. */
-const filesInFolders: readonly { readonly folder: RegExp; readonly file: RegExp }[] = [
-  { folder: /^blobs$/, file: /^[0-9a-f]{64}(\.new)?$/ },
-  { folder: /\.tools$/, file: /^[0-9a-f]{32}\.json(\.|$)/ },
-];
+/** The bytes of a file, in the folder `blobs` beside the records of a log. */
+const blobFile = /^[0-9a-f]{64}(\.new)?$/;
 
 /** Whether the names of a path below the root are those of logs, keys or configuration of Moora, in any case of letters. */
 export function isMooraPath(names: readonly string[]): boolean {
@@ -22,7 +19,7 @@ export function isMooraPath(names: readonly string[]): boolean {
       folders.has(name) ||
       sessionFile.test(name) ||
       keyFile.test(name) ||
-      filesInFolders.some(({ folder, file }) => file.test(name) && folder.test(folded[index - 1] ?? "")),
+      (blobFile.test(name) && folded[index - 1] === "blobs"),
   );
 }
 

@@ -9,13 +9,16 @@ const key = Symbol.for("@moora/tools/excluded-paths");
  * path counts from the current folder, and from the root of each of these tools. Returns a function that ends this. The command line excludes its secrets in this way from the tools of modules.
  */
 export function excludeFromFileTools(paths: readonly string[]): () => void {
-  const absolute = paths.map((path) => resolve(path));
-  // Where a link leads now stays excluded when it leads elsewhere later.
-  const found = absolute.flatMap(namesOf).map(({ folder, pattern }) => join(folder, pattern));
-  const excluded = [...new Set([...paths, ...absolute, ...found])];
+  const excluded = [...new Set([...paths, ...withTargets(paths.map((path) => resolve(path)))])];
   exclusions().add(excluded);
   return () => void exclusions().delete(excluded);
 }
+
+/** Absolute paths, with what they lead to now: that stays excluded when a link leads elsewhere later. */
+export const withTargets = (paths: readonly string[]): readonly string[] => [
+  ...paths,
+  ...paths.flatMap(namesOf).map(({ folder, pattern }) => join(folder, pattern)),
+];
 
 /** The paths that `excludeFromFileTools` excludes now: those that are relative as they are, and from the folder that was the current one. */
 export const processExclusions = (): readonly string[] => [...exclusions()].flat();

@@ -1,18 +1,8 @@
 import { constants, realpathSync, statSync, type BigIntStats } from "node:fs";
 import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
+import { Refused } from "../refused.ts";
 import { ExcludedPaths, pathBelow } from "./excluded-paths.ts";
-
-/** Why a path is refused. The message is for the model: it contains the path as it was requested, and no other path. */
-export class PathRefused extends Error {
-  override readonly name = "PathRefused";
-  readonly code: "outside" | "excluded" | "missing" | "not-a-file" | "not-a-folder" | "unreadable";
-
-  constructor(code: PathRefused["code"], message: string) {
-    super(message);
-    this.code = code;
-  }
-}
 
 /** The expected kind of a path. */
 export type PathKind = "file" | "folder";
@@ -39,12 +29,12 @@ export class RootFolder {
     return this.#excluded.hasInRoot(real);
   }
 
-  /** An open file or folder. Rejects with `PathRefused`. The caller closes it. */
+  /** An open file or folder. Rejects with `Refused`. The caller closes it. */
   async open(path: string, kind: PathKind): Promise<FileHandle> {
     return await this.openReal(path, await this.realPathOf(path), kind);
   }
 
-  /** The real path of a path inside the root. Rejects with `PathRefused` for one that leads out. */
+  /** The real path of a path inside the root. Rejects with `Refused` for one that leads out. */
   async realPathOf(path: string): Promise<string> {
     const candidate = join(this.path, ...segmentsOf(path));
     let real: string;
@@ -79,7 +69,7 @@ export class RootFolder {
     }
   }
 
-  /** Throws `PathRefused` for a real path that is outside or excluded. */
+  /** Throws `Refused` for a real path that is outside or excluded. */
   #check(path: string, real: string): void {
     if (!this.#contains(real)) throw outside(path);
     if (this.excludes(real)) throw excluded(path);
@@ -90,7 +80,7 @@ export class RootFolder {
   }
 
   /** A missing path must not reveal what exists outside. */
-  async #realPathFailure(path: string, candidate: string, error: unknown): Promise<PathRefused> {
+  async #realPathFailure(path: string, candidate: string, error: unknown): Promise<Refused> {
     if (codeOf(error) !== "ENOENT") return failure(path, error);
     for (let at = candidate; at.length > this.path.length; at = dirname(at)) {
       const found = await lstat(at).catch(() => undefined);
@@ -99,18 +89,18 @@ export class RootFolder {
       if (real === undefined || !this.#contains(real)) return outside(path);
       break;
     }
-    return new PathRefused("missing", `"${shown(path)}" does not exist.`);
+    return new Refused("missing", `"${shown(path)}" does not exist.`);
   }
 }
 
 /**
- * The names of a path relative to the root, without "." and "..": "a/../b" is "b", also where "a" is a link. Throws `PathRefused` for a
+ * The names of a path relative to the root, without "." and "..": "a/../b" is "b", also where "a" is a link. Throws `Refused` for a
  * path that leads out. Nothing is decoded: "%2e" is a name like any other.
  */
 export function segmentsOf(path: string): readonly string[] {
   if (path.includes("\0")) throw outside(path);
   if (/^[/\\]/.test(path) || (sep === "\\" && path.includes(":")))
-    throw new PathRefused("outside", `"${shown(path)}" is not relative: paths start at the root folder.`);
+    throw new Refused("outside", `"${shown(path)}" is not relative: paths start at the root folder.`);
   const names: string[] = [];
   for (const segment of path.split(sep === "\\" ? /[/\\]/ : "/")) {
     if (segment !== ".." && segment !== "" && segment !== ".") names.push(segment);
@@ -128,13 +118,13 @@ const openFlags = (kind: PathKind): number =>
 
 function checkKind(path: string, stats: BigIntStats, kind: PathKind): void {
   if (kind === "file" ? stats.isFile() : stats.isDirectory()) return;
-  if (kind === "folder") throw new PathRefused("not-a-folder", `"${shown(path)}" is not a folder.`);
+  if (kind === "folder") throw new Refused("not-a-folder", `"${shown(path)}" is not a folder.`);
   const what = stats.isDirectory() ? "a folder" : "not a regular file";
-  throw new PathRefused("not-a-file", `"${shown(path)}" is ${what}.`);
+  throw new Refused("not-a-file", `"${shown(path)}" is ${what}.`);
 }
 
-export const excluded = (path: string): PathRefused =>
-  new PathRefused("excluded", `"${shown(path)}" is excluded: it must not be read.`);
+export const excluded = (path: string): Refused =>
+  new Refused("excluded", `"${shown(path)}" is excluded: it must not be read.`);
 
 /** Linux reports the path of an open file; elsewhere the path is resolved once more. */
 const realPathOfOpened = async (handle: FileHandle, real: string): Promise<string> =>
@@ -149,17 +139,17 @@ async function refuseErrors<Value>(path: string, value: Promise<Value>): Promise
 }
 
 /** The message of the system is not used: it contains real paths. */
-function failure(path: string, error: unknown): PathRefused {
+function failure(path: string, error: unknown): Refused {
   const code = codeOf(error);
-  if (code === "ENOENT") return new PathRefused("missing", `"${shown(path)}" does not exist.`);
+  if (code === "ENOENT") return new Refused("missing", `"${shown(path)}" does not exist.`);
   if (code === "ENOTDIR")
-    return new PathRefused("missing", `A part of "${shown(path)}" is a file, not a folder.`);
+    return new Refused("missing", `A part of "${shown(path)}" is a file, not a folder.`);
   if (code === "ELOOP") return outside(path);
-  return new PathRefused("unreadable", `"${shown(path)}" cannot be opened (${code}).`);
+  return new Refused("unreadable", `"${shown(path)}" cannot be opened (${code}).`);
 }
 
-const outside = (path: string): PathRefused =>
-  new PathRefused("outside", `"${shown(path)}" leads out of the root folder.`);
+const outside = (path: string): Refused =>
+  new Refused("outside", `"${shown(path)}" leads out of the root folder.`);
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";

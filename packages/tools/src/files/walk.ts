@@ -1,7 +1,8 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { PathRefused, segmentsOf, type RootFolder } from "./root-folder.ts";
+import { Refused } from "../refused.ts";
+import { segmentsOf, type RootFolder } from "./root-folder.ts";
 
 /** An entry of a folder. `path` is relative to the root, with "/" between names. */
 export interface FoundEntry {
@@ -22,7 +23,7 @@ const maxDepth = 32;
 
 /**
  * The entries of a folder and of those below it, breadth first, each folder in the order of its names. Links are listed and
- * not followed. A subfolder that cannot be read is skipped; for the first folder it rejects with `PathRefused`.
+ * not followed. A subfolder that cannot be read is skipped; for the first folder it rejects with `Refused`.
  */
 export async function* walk(
   root: RootFolder,
@@ -52,7 +53,7 @@ async function entriesOf(root: RootFolder, folder: string, isStart: boolean): Pr
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
       .map((entry) => ({ path: joined(folder, entry.name), kind: kindOf(entry) }));
   } catch (error) {
-    if (isStart || !(error instanceof PathRefused)) throw error;
+    if (isStart || !(error instanceof Refused)) throw error;
     return [];
   }
 }

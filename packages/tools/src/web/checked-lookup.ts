@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { callbackify } from "node:util";
-import { FetchRefused } from "./fetch-refused.ts";
+import { notFetched, type Refused } from "../refused.ts";
 
 /** Which addresses may be connected to, and how names are resolved. */
 export interface AddressRules {
@@ -13,7 +13,7 @@ export interface AddressRules {
 export const resolveName = async (name: string): Promise<readonly string[]> =>
   (await lookup(name, { all: true })).map(({ address }) => address);
 
-/** Throws `FetchRefused` for a host that is a forbidden IP address: addresses are not looked up. */
+/** Throws `Refused` for a host that is a forbidden IP address: addresses are not looked up. */
 export function checkHost({ hostname }: URL, { isAllowed }: AddressRules): void {
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   if (isIP(host) !== 0 && !isAllowed(host)) throw closedAddress(hostname);
@@ -44,10 +44,10 @@ async function checkedAddresses(
   { resolve, isAllowed }: AddressRules,
 ): Promise<readonly string[]> {
   const addresses = await resolve(name);
-  if (addresses.length === 0) throw new FetchRefused(`The host ${name} has no address.`);
+  if (addresses.length === 0) throw notFetched(`The host ${name} has no address.`);
   if (!addresses.every((address) => isAllowed(address))) throw closedAddress(name);
   return addresses;
 }
 
-const closedAddress = (host: string): FetchRefused =>
-  new FetchRefused(`${host} is not on the public internet; only public addresses are fetched.`);
+const closedAddress = (host: string): Refused =>
+  notFetched(`${host} is not on the public internet; only public addresses are fetched.`);

@@ -3,7 +3,7 @@ import { Agent as SecureAgent, request as requestHttps } from "node:https";
 import { pipeline, type Transform } from "node:stream";
 import { createBrotliDecompress, createUnzip } from "node:zlib";
 import { checkedLookup, checkHost, type AddressRules } from "./checked-lookup.ts";
-import { FetchRefused } from "./fetch-refused.ts";
+import { notFetched } from "../refused.ts";
 
 /** The response of a URL. `url` is the target of the last redirect. */
 export interface Page {
@@ -24,7 +24,7 @@ export interface GetOptions extends AddressRules {
 
 const maxRedirects = 5;
 
-/** Fetches a page over HTTP or HTTPS; each redirect is checked like the first URL. Rejects with `FetchRefused`. */
+/** Fetches a page over HTTP or HTTPS; each redirect is checked like the first URL. Rejects with `Refused`. */
 export async function getPage(address: string, options: GetOptions): Promise<Page> {
   let url = checkedUrl(address, undefined, options);
   for (let hop = 0; hop <= maxRedirects; hop += 1) {
@@ -34,16 +34,16 @@ export async function getPage(address: string, options: GetOptions): Promise<Pag
     response.destroy();
     url = checkedUrl(location, url, options);
   }
-  throw new FetchRefused(`${address} redirects more than ${maxRedirects} times.`);
+  throw notFetched(`${address} redirects more than ${maxRedirects} times.`);
 }
 
 function checkedUrl(address: string, base: URL | undefined, rules: AddressRules): URL {
   const url = URL.parse(address, base?.href);
-  if (url === null) throw new FetchRefused("Invalid URL.");
+  if (url === null) throw notFetched("Invalid URL.");
   if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw new FetchRefused(`Only http and https are fetched, not ${url.protocol}`);
+    throw notFetched(`Only http and https are fetched, not ${url.protocol}`);
   if (url.username !== "" || url.password !== "")
-    throw new FetchRefused("A URL with a user name or password is not fetched.");
+    throw notFetched("A URL with a user name or password is not fetched.");
   checkHost(url, rules);
   return url;
 }
@@ -108,8 +108,7 @@ function decoded(response: IncomingMessage): AsyncIterable<Uint8Array> {
   const encoding = (response.headers["content-encoding"] ?? "identity").toLowerCase();
   if (encoding === "identity" || encoding === "") return response;
   const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
-  if (decoder === undefined)
-    throw new FetchRefused(`Unsupported content encoding: ${encoding.slice(0, 40)}.`);
+  if (decoder === undefined) throw notFetched(`Unsupported content encoding: ${encoding.slice(0, 40)}.`);
   // An error of either is thrown to the reader.
   return pipeline(response, decoder(), () => undefined);
 }

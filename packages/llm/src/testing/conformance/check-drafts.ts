@@ -1,5 +1,5 @@
 import type { LlmChunk } from "../../caller.ts";
-import { check, equal, type Call } from "./check.ts";
+import { check, equal, type Call } from "./scene.ts";
 
 /** A call as its chunks show it. */
 interface Draft {

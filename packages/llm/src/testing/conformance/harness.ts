@@ -153,11 +153,3 @@ export interface ConformanceSubject {
   /** Opens a new harness for one case. */
   readonly open: (setup: HarnessSetup) => Promise<LlmHarness>;
 }
-
-/** One rule that every caller follows. `run` rejects for a caller that does not. */
-export interface ConformanceCase {
-  readonly name: string;
-  readonly needs: readonly LlmFeature[];
-  readonly setup?: HarnessSetup;
-  readonly run: (harness: LlmHarness, subject: ConformanceSubject) => Promise<void>;
-}

@@ -1,119 +1,75 @@
 import type { LlmFailureKind } from "../../outcome.ts";
-import { check, equal, expectFailure } from "./check.ts";
-import type { ConformanceCase, HarnessTarget, ScriptedError, ServerBehavior } from "./harness.ts";
-import { requestOf, longTimeouts, text } from "./requests.ts";
-
-interface Fault {
-  readonly when: string;
-  readonly behavior: ServerBehavior;
-  readonly kind: LlmFailureKind;
-  readonly transient: boolean;
-  readonly status?: number;
-}
+import type { HarnessTarget, ScriptedError, ServerBehavior } from "./harness.ts";
+import { check, equal, rules, rulesOf, type ConformanceCase, type Failed, type Scene } from "./scene.ts";
 
 const page = "<html><head><title>Bad</title></head><body><h1>Something</h1> broke</body></html>";
 const html = { "content-type": "text/html" };
 const json = { "content-type": "application/json" };
+const stream = { "content-type": "text/event-stream" };
 
-const errorResponse = (
-  status: number,
-  error: ScriptedError,
-  kind: LlmFailureKind,
-  transient: boolean,
-): Fault => ({
-  when: `${status} (${error})`,
-  behavior: { type: "error-response", status, error },
-  kind,
-  transient,
-  status,
-});
+/** A status and an error in the form of the dialect, or exactly this response, with a name. */
+type Response =
+  | readonly [status: number, error: ScriptedError]
+  | readonly [status: number, name: string, headers: Readonly<Record<string, string>>, body: string];
 
-const rawResponse = (
-  when: string,
-  [status, headers, body]: readonly [number, Readonly<Record<string, string>>, string],
-  kind: LlmFailureKind,
-  transient: boolean,
-): Fault => ({ when, behavior: { type: "response", status, headers, body }, kind, transient, status });
-
-/** Every kind of response that is not a stream, and whether it is retryable. */
-const faults: readonly Fault[] = [
-  errorResponse(400, "invalid-request", "invalid-request", false),
-  errorResponse(401, "auth", "auth", false),
-  errorResponse(402, "billing", "billing", false),
-  errorResponse(403, "auth", "auth", false),
-  errorResponse(429, "rate-limit", "rate-limit", true),
-  errorResponse(429, "billing", "billing", false),
-  errorResponse(400, "context-length", "context-length", false),
-  errorResponse(413, "context-length", "context-length", false),
-  errorResponse(500, "server", "server", true),
-  errorResponse(503, "overloaded", "overloaded", true),
-  errorResponse(529, "overloaded", "overloaded", true),
-  rawResponse("404 without a body", [404, {}, ""], "invalid-request", false),
-  rawResponse("408 without a body", [408, {}, ""], "server", true),
-  rawResponse("409 without a body", [409, {}, ""], "server", true),
-  rawResponse("413 with a page", [413, html, page], "context-length", false),
-  rawResponse(
-    "422 with a list",
-    [422, json, '{"detail":[{"msg":"field required"}]}'],
+/** Every kind of response that is not a stream, and what it is. */
+const faults: readonly (readonly [LlmFailureKind, "retryable" | "permanent", Response])[] = [
+  ["invalid-request", "permanent", [400, "invalid-request"]],
+  ["auth", "permanent", [401, "auth"]],
+  ["billing", "permanent", [402, "billing"]],
+  ["auth", "permanent", [403, "auth"]],
+  ["rate-limit", "retryable", [429, "rate-limit"]],
+  ["billing", "permanent", [429, "billing"]],
+  ["context-length", "permanent", [400, "context-length"]],
+  ["context-length", "permanent", [413, "context-length"]],
+  ["server", "retryable", [500, "server"]],
+  ["overloaded", "retryable", [503, "overloaded"]],
+  ["overloaded", "retryable", [529, "overloaded"]],
+  ["invalid-request", "permanent", [404, "404 without a body", {}, ""]],
+  ["server", "retryable", [408, "408 without a body", {}, ""]],
+  ["server", "retryable", [409, "409 without a body", {}, ""]],
+  ["context-length", "permanent", [413, "413 with a page", html, page]],
+  ["invalid-request", "permanent", [422, "422 with a list", json, '{"detail":[{"msg":"field required"}]}']],
+  ["rate-limit", "retryable", [429, "429 without a body", {}, ""]],
+  ["server", "retryable", [502, "502 with a page", html, page]],
+  ["server", "retryable", [503, "503 without a body", {}, ""]],
+  ["overloaded", "retryable", [529, "529 without a body", {}, ""]],
+  [
     "invalid-request",
-    false,
-  ),
-  rawResponse("429 without a body", [429, {}, ""], "rate-limit", true),
-  rawResponse("502 with a page", [502, html, page], "server", true),
-  rawResponse("503 without a body", [503, {}, ""], "server", true),
-  rawResponse("529 without a body", [529, {}, ""], "overloaded", true),
-  rawResponse(
-    "a redirect to another host",
-    [307, { location: "http://elsewhere.invalid/v1" }, ""],
+    "permanent",
+    [307, "a redirect to another host", { location: "http://elsewhere.invalid/v1" }, ""],
+  ],
+  ["malformed", "permanent", [200, "200 with a page", html, page]],
+  ["malformed", "permanent", [200, "200 with JSON instead of a stream", json, '{"id":"x","choices":[]}']],
+  ["malformed", "retryable", [200, "200 with JSON that is cut", json, '{"id":"x","choi']],
+  [
     "invalid-request",
-    false,
-  ),
-  rawResponse("200 with a page", [200, html, page], "malformed", false),
-  rawResponse(
-    "200 with JSON instead of a stream",
-    [200, json, '{"id":"x","choices":[]}'],
-    "malformed",
-    false,
-  ),
-  rawResponse("200 with JSON that is cut", [200, json, '{"id":"x","choi'], "malformed", true),
-  rawResponse(
-    "200 with an invalid_request error",
-    [200, json, '{"error":{"type":"invalid_request_error","message":"no such model"}}'],
-    "invalid-request",
-    false,
-  ),
-  rawResponse("200 with an empty body", [200, { "content-type": "text/event-stream" }, ""], "empty", true),
-  rawResponse("200 with an empty JSON body", [200, json, ""], "empty", true),
+    "permanent",
+    [
+      200,
+      "200 with an invalid_request error",
+      json,
+      '{"error":{"type":"invalid_request_error","message":"no such model"}}',
+    ],
+  ],
+  ["empty", "retryable", [200, "200 with an empty body", stream, ""]],
+  ["empty", "retryable", [200, "200 with an empty JSON body", json, ""]],
 ];
 
-const faultCases = faults.map(({ when, behavior, kind, transient, status }): ConformanceCase => ({
-  name: `${when} is the ${transient ? "retryable" : "permanent"} failure ${kind}, and is sent once`,
-  needs: ["http"],
-  async run({ caller, serve, bodies }) {
-    serve(behavior);
-    const failure = expectFailure(await caller.call(requestOf(), longTimeouts), kind);
-    equal(failure.retryable, transient, "`retryable`");
-    if (status !== undefined && kind !== "empty") equal(failure.status, status, "The status");
-    equal(bodies.length, 1, "The number of requests");
-  },
-}));
+const behaviorOf = (response: Response): ServerBehavior => {
+  if (response.length === 2) return { type: "error-response", status: response[0], error: response[1] };
+  const [status, , headers, body] = response;
+  return { type: "response", status, headers, body };
+};
 
-const unreachable: readonly (readonly [string, HarnessTarget, boolean])[] = [
+const nameOf = (response: Response): string =>
+  response.length === 2 ? `${response[0]} (${response[1]})` : response[1];
+
+const unreachable: readonly (readonly [when: string, HarnessTarget, retryable: boolean])[] = [
   ["a refused connection", "refused", true],
   ["a name that does not resolve", "unknown-host", true],
   ["a server without TLS", "no-tls", false],
 ];
-
-const unreachableCases = unreachable.map(([when, target, transient]): ConformanceCase => ({
-  name: `${when} is a ${transient ? "retryable" : "permanent"} connection failure`,
-  needs: ["http"],
-  setup: { target },
-  async run({ caller }) {
-    const failure = expectFailure(await caller.call(requestOf(), longTimeouts), "connection");
-    equal(failure.retryable, transient, "`retryable`");
-    check(failure.raw !== undefined, "`raw` must contain the error code of the transport.");
-  },
-}));
 
 /** Values of the header, and the delay in milliseconds. */
 const retryAfters: readonly (readonly [string | undefined, number | undefined])[] = [
@@ -127,74 +83,76 @@ const retryAfters: readonly (readonly [string | undefined, number | undefined])[
   [undefined, undefined],
 ];
 
-const retryAfterCases: readonly ConformanceCase[] = [
-  {
-    name: "Retry-After is read in seconds, without a maximum, and an invalid value is ignored",
-    needs: ["http"],
-    async run({ caller, serve }) {
-      for (const [header, ms] of retryAfters) {
-        const headers = header === undefined ? {} : { "retry-after": header };
-        serve({ type: "error-response", status: 429, error: "rate-limit", headers });
-        const failure = expectFailure(await caller.call(requestOf(), longTimeouts), "rate-limit");
-        equal(failure.retryAfterMs, ms, `Retry-After: ${header}`);
-      }
-    },
-  },
-  {
-    name: "Retry-After is read as a date",
-    needs: ["http"],
-    async run({ caller, serve }) {
-      const later = new Date(Date.now() + 3_600_000).toUTCString();
-      serve({ type: "error-response", status: 503, error: "overloaded", headers: { "retry-after": later } });
-      const failure = expectFailure(await caller.call(requestOf(), longTimeouts), "overloaded");
-      check(
-        failure.retryAfterMs !== undefined && failure.retryAfterMs > 0 && failure.retryAfterMs <= 3_600_000,
-        `retryAfterMs must be at most an hour, got ${failure.retryAfterMs}.`,
-      );
-      serve({
-        type: "error-response",
-        status: 503,
-        error: "overloaded",
-        headers: { "retry-after": new Date(0).toUTCString() },
-      });
-      const past = expectFailure(await caller.call(requestOf(), longTimeouts), "overloaded");
-      equal(past.retryAfterMs, undefined, "`retryAfterMs` for a date in the past");
-    },
-  },
-];
+const failureAfter = (
+  at: Scene,
+  kind: "rate-limit" | "overloaded",
+  after: string | undefined,
+): Promise<Failed> =>
+  at.failure(kind, {
+    type: "error-response",
+    status: kind === "overloaded" ? 503 : 429,
+    error: kind,
+    headers: after === undefined ? {} : { "retry-after": after },
+  });
 
 /** Failures before the stream starts. */
 export const httpFailureCases: readonly ConformanceCase[] = [
-  ...faultCases,
-  ...unreachableCases,
-  ...retryAfterCases,
-  {
-    name: "the message of an error has at most 2 KB",
-    needs: ["http"],
-    async run({ caller, serve }) {
-      serve({
-        type: "response",
-        status: 500,
-        headers: { "content-type": "text/plain" },
-        body: "ä".repeat(1_000_000),
-      });
-      const failure = expectFailure(await caller.call(requestOf(), longTimeouts), "server");
+  ...rulesOf(
+    ["http"],
+    faults,
+    ([kind, lasts, response]) => `${nameOf(response)} is the ${lasts} failure ${kind}, and is sent once`,
+    async (at, [kind, lasts, response]) => {
+      const failure = await at.failure(kind, behaviorOf(response));
+      equal(failure.retryable, lasts === "retryable", "`retryable`");
+      if (kind !== "empty") equal(failure.status, response[0], "The status");
+      equal(at.harness.bodies.length, 1, "The number of requests");
+    },
+  ),
+  ...unreachable.flatMap(([when, target, retryable]) =>
+    rules(
+      ["http"],
+      {
+        [`${when} is a ${retryable ? "retryable" : "permanent"} connection failure`]: async (at) => {
+          const failure = await at.failure("connection", { type: "silent" });
+          equal(failure.retryable, retryable, "`retryable`");
+          check(failure.raw !== undefined, "`raw` must contain the error code of the transport.");
+        },
+      },
+      { target },
+    ),
+  ),
+  ...rules(["http"], {
+    "Retry-After is read in seconds, without a maximum, and an invalid value is ignored": async (at) => {
+      for (const [header, ms] of retryAfters) {
+        const { retryAfterMs } = await failureAfter(at, "rate-limit", header);
+        equal(retryAfterMs, ms, `Retry-After: ${header}`);
+      }
+    },
+    "Retry-After is read as a date": async (at) => {
+      const later = new Date(Date.now() + 3_600_000).toUTCString();
+      const { retryAfterMs = 0 } = await failureAfter(at, "overloaded", later);
+      const isInAnHour = retryAfterMs > 0 && retryAfterMs <= 3_600_000;
+      check(isInAnHour, `retryAfterMs must be at most an hour, got ${retryAfterMs}.`);
+      const past = await failureAfter(at, "overloaded", new Date(0).toUTCString());
+      equal(past.retryAfterMs, undefined, "`retryAfterMs` for a date in the past");
+    },
+    "the message of an error has at most 2 KB": async (at) => {
+      const plain = { "content-type": "text/plain" };
       const long = JSON.stringify({ error: { message: "ä".repeat(30_000), type: "t".repeat(30_000) } });
-      serve({ type: "response", status: 500, headers: { "content-type": "application/json" }, body: long });
-      const longFailure = expectFailure(await caller.call(requestOf(), longTimeouts), "server");
-      for (const { message, raw = "" } of [failure, longFailure]) {
+      for (const [headers, body] of [[plain, "ä".repeat(1_000_000)] as const, [json, long] as const]) {
+        const { message, raw = "" } = await at.failure("server", {
+          type: "response",
+          status: 500,
+          headers,
+          body,
+        });
         check(new TextEncoder().encode(message).length <= 2048, "`message` must have at most 2 KB.");
         check(raw.length <= 2048, "`raw` must have at most 2 KB.");
       }
     },
-  },
-  {
-    name: "after a failure the next call succeeds",
-    needs: ["http"],
-    async run({ caller, serve }) {
-      serve({ type: "error-response", status: 500, error: "server" }, { type: "answer", answer: text("3") });
-      expectFailure(await caller.call(requestOf(), longTimeouts), "server");
-      check((await caller.call(requestOf(), longTimeouts)).ok, "The next call must succeed.");
+    "after a failure the next call succeeds": async (at) => {
+      await at.failure("server", { type: "error-response", status: 500, error: "server" });
+      await at.answer();
     },
-  },
+  }),
 ];

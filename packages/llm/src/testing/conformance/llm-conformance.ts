@@ -6,6 +6,7 @@ import { httpFailureCases } from "./http-failures.ts";
 import { keyCases } from "./keys.ts";
 import { reasoningCases } from "./reasoning.ts";
 import { stoppingCases } from "./stopping.ts";
+import { Scene } from "./scene.ts";
 import { streamFailureCases } from "./stream-failures.ts";
 import { toolCases } from "./tools.ts";
 
@@ -36,7 +37,7 @@ export const llmConformance = (
       run: async () => {
         const harness = await subject.open(setup ?? {});
         try {
-          await run(harness, subject);
+          await run(new Scene(harness, subject));
         } finally {
           await harness.close();
         }

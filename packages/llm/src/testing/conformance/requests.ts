@@ -1,4 +1,3 @@
-import type { LlmCallOptions, LlmChunk } from "../../caller.ts";
 import type { LlmMessage, LlmRequest, LlmTool, LlmTurn } from "../../request.ts";
 import type { ScriptedAnswer } from "./harness.ts";
 
@@ -73,19 +72,3 @@ export const twoCalls: ScriptedAnswer = {
     { name: "multiply", arguments: ['{"a":3', ',"b":4}'] },
   ],
 };
-
-/** Limits of silence that are not exceeded on one machine, even a slow one. */
-export const longTimeouts: LlmCallOptions = { firstChunkTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
-
-/** A listener that records all chunks. */
-export function collectChunks(): {
-  readonly chunks: LlmChunk[];
-  readonly onChunk: (chunk: LlmChunk) => void;
-} {
-  const chunks: LlmChunk[] = [];
-  return { chunks, onChunk: (chunk) => void chunks.push(chunk) };
-}
-
-/** The concatenated chunks of one type. */
-export const streamedText = (chunks: readonly LlmChunk[], type: "text" | "reasoning"): string =>
-  chunks.map((chunk) => (chunk.type === type ? chunk.text : "")).join("");

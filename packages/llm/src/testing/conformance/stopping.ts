@@ -1,8 +1,17 @@
 import type { LlmCallOptions } from "../../caller.ts";
-import type { LlmOutcome } from "../../outcome.ts";
-import { check, equal, expectFailure, expectSuccess, textOf } from "./check.ts";
-import type { ConformanceCase, ServerBehavior } from "./harness.ts";
-import { requestOf, streamedText, collectChunks, longTimeouts, text } from "./requests.ts";
+import { noUsage } from "../../outcome.ts";
+import type { ServerBehavior } from "./harness.ts";
+import { requestOf, text } from "./requests.ts";
+import {
+  check,
+  equal,
+  failureIn,
+  rules,
+  rulesOf,
+  streamedText,
+  textOf,
+  type ConformanceCase,
+} from "./scene.ts";
 
 const words = Array.from({ length: 30 }, (_, index) => `word ${index} `);
 
@@ -24,132 +33,85 @@ function countingSignal(): {
   return { signal, abort: () => controller.abort(new Error("stop")), left: () => left };
 }
 
-const earlyUsage = {
-  inputTokens: 100,
-  cachedInputTokens: 40,
-  cacheWriteTokens: 0,
-  outputTokens: 1,
-  reasoningTokens: 0,
-};
-const counted = { ...text(...words), earlyUsage };
+/** Options that abort a call at its first chunk. */
+const abortAtOnce = (abort: AbortController): LlmCallOptions => ({
+  signal: abort.signal,
+  onChunk: () => abort.abort(),
+});
+
+const earlyUsage = { ...noUsage, inputTokens: 100, cachedInputTokens: 40, outputTokens: 1 };
+const eight = { answer: { ...text(...words), earlyUsage }, afterEvents: 8 };
 
 /** Streams that do not end normally after their first events. */
 const earlyEnds: readonly (readonly [
   what: string,
   behavior: ServerBehavior,
-  options: (abort: AbortController) => LlmCallOptions,
+  options?: (abort: AbortController) => LlmCallOptions,
 ])[] = [
-  [
-    "an aborted stream",
-    { type: "stall", answer: counted, afterEvents: 8 },
-    (abort) => ({ ...longTimeouts, signal: abort.signal, onChunk: () => abort.abort() }),
-  ],
-  ["an interrupted stream", { type: "cut", answer: counted, afterEvents: 8, by: "fin" }, () => longTimeouts],
-  [
-    "a stalled stream",
-    { type: "stall", answer: counted, afterEvents: 8 },
-    () => ({ ...longTimeouts, idleTimeoutMs: 250 }),
-  ],
-  [
-    "a stream that ends in an error",
-    { type: "error-event", answer: counted, afterEvents: 8, error: "overloaded" },
-    () => longTimeouts,
-  ],
+  ["an aborted stream", { type: "stall", ...eight }, abortAtOnce],
+  ["an interrupted stream", { type: "cut", ...eight, by: "fin" }],
+  ["a stalled stream", { type: "stall", ...eight }, () => ({ idleTimeoutMs: 250 })],
+  ["a stream that ends in an error", { type: "error-event", ...eight, error: "overloaded" }],
 ];
-
-const usageCases = earlyEnds.map(([what, behavior, optionsOf]): ConformanceCase => ({
-  name: `${what} reports the usage so far`,
-  needs: ["http", "early-usage"],
-  async run({ caller, serve }) {
-    serve(behavior);
-    const outcome: LlmOutcome = await caller.call(requestOf(), optionsOf(new AbortController()));
-    check(!outcome.ok, "The call must fail.");
-    equal(outcome.usage?.inputTokens, earlyUsage.inputTokens, "The input tokens");
-    equal(outcome.usage?.cachedInputTokens, earlyUsage.cachedInputTokens, "The cached input tokens");
-  },
-}));
 
 /** Aborted calls. */
 export const stoppingCases: readonly ConformanceCase[] = [
-  ...usageCases,
-  {
-    name: "a call that is aborted before it starts is not sent",
-    needs: [],
-    async run({ caller, serve, bodies }) {
-      serve({ type: "answer", answer: text("3") });
-      const { chunks, onChunk } = collectChunks();
-      const outcome = await caller.call(requestOf(), {
-        ...longTimeouts,
-        onChunk,
-        signal: AbortSignal.abort(),
-      });
-      check(!expectFailure(outcome, "aborted").retryable, "The failure must not be retryable.");
-      equal([bodies.length, chunks.length], [0, 0], "The numbers of requests and chunks");
+  ...rulesOf(
+    ["http", "early-usage"],
+    earlyEnds,
+    ([what]) => `${what} reports the usage so far`,
+    async (at, [, behavior, options]) => {
+      const outcome = await at.outcome(behavior, undefined, options?.(new AbortController()));
+      check(!outcome.ok, "The call must fail.");
+      equal(outcome.usage?.inputTokens, earlyUsage.inputTokens, "The input tokens");
+      equal(outcome.usage?.cachedInputTokens, earlyUsage.cachedInputTokens, "The cached input tokens");
     },
-  },
-  {
-    name: "a call that is aborted while it streams ends with the text so far",
-    needs: [],
-    async run({ caller, serve }) {
-      serve({ type: "answer", answer: text(...words) });
-      const { chunks, onChunk } = collectChunks();
-      const abort = new AbortController();
-      const outcome = await caller.call(requestOf(), {
-        ...longTimeouts,
-        signal: abort.signal,
-        onChunk: (chunk) => {
-          onChunk(chunk);
-          if (chunks.length === 3) abort.abort();
-        },
-      });
-      expectFailure(outcome, "aborted");
-      check(
-        !outcome.ok && outcome.partial.startsWith("word 0 "),
-        "`partial` must be the beginning of the text.",
-      );
-      check(
-        words.join("").startsWith(streamedText(chunks, "text")),
-        "The streamed text must be the beginning of the text.",
-      );
+  ),
+  ...rules([], {
+    "a call that is aborted before it starts is not sent": async (at) => {
+      let chunks = 0;
+      const options = { onChunk: () => void (chunks += 1), signal: AbortSignal.abort() };
+      const behavior = { type: "answer", answer: text("3") } as const;
+      const { retryable } = await at.failure("aborted", behavior, undefined, options);
+      check(!retryable, "The failure must not be retryable.");
+      equal([at.harness.bodies.length, chunks], [0, 0], "The numbers of requests and chunks");
     },
-  },
-  {
-    name: "a call that is aborted before the server responds ends immediately",
-    needs: ["http"],
-    async run({ caller, serve, received }) {
-      serve({ type: "silent" });
+    "a call that is aborted while it streams ends with the text so far": async (at) => {
+      const chunks: Parameters<NonNullable<LlmCallOptions["onChunk"]>>[0][] = [];
       const abort = new AbortController();
-      const call = caller.call(requestOf(), { ...longTimeouts, signal: abort.signal });
-      await received(1);
+      const onChunk: LlmCallOptions["onChunk"] = (chunk) => {
+        if (chunks.push(chunk) === 3) abort.abort();
+      };
+      const behavior = { type: "answer", answer: text(...words) } as const;
+      const options = { signal: abort.signal, onChunk };
+      const { partial } = await at.failure("aborted", behavior, undefined, options);
+      check(partial.startsWith("word 0 "), "`partial` must be the beginning of the text.");
+      const isBeginning = words.join("").startsWith(streamedText(chunks, "text"));
+      check(isBeginning, "The streamed text must be the beginning of the text.");
+    },
+  }),
+  ...rules(["http"], {
+    "a call that is aborted before the server responds ends immediately": async (at) => {
+      const abort = new AbortController();
+      const call = at.outcome({ type: "silent" }, requestOf(), { signal: abort.signal });
+      await at.harness.received(1);
       abort.abort(new Error("The user has left."));
-      expectFailure(await call, "aborted");
+      failureIn(await call, "aborted");
     },
-  },
-  {
-    name: "a stalled call ends immediately when it is aborted",
-    needs: ["http"],
-    async run({ caller, serve }) {
-      serve({ type: "stall", answer: text(...words), afterEvents: 8 });
+    "a stalled call ends immediately when it is aborted": async (at) => {
       const abort = new AbortController();
-      const outcome = await caller.call(requestOf(), {
-        ...longTimeouts,
-        signal: abort.signal,
-        onChunk: () => queueMicrotask(() => abort.abort()),
-      });
-      expectFailure(outcome, "aborted");
+      const onChunk = (): void => queueMicrotask(() => abort.abort());
+      const behavior = { type: "stall", answer: text(...words), afterEvents: 8 } as const;
+      await at.failure("aborted", behavior, requestOf(), { signal: abort.signal, onChunk });
     },
-  },
-  {
-    name: "a call leaves no listener on the signal, and ignores it after that",
-    needs: ["http"],
-    async run({ caller, serve }) {
-      serve({ type: "answer", answer: text("3") }, { type: "error-response", status: 500, error: "server" });
+    "a call leaves no listener on the signal, and ignores it after that": async (at) => {
       const { signal, abort, left } = countingSignal();
-      const outcome = expectSuccess(await caller.call(requestOf(), { ...longTimeouts, signal }));
-      expectFailure(await caller.call(requestOf(), { ...longTimeouts, signal }), "server");
+      const outcome = await at.answer(text("3"), requestOf(), { signal });
+      const failing = { type: "error-response", status: 500, error: "server" } as const;
+      await at.failure("server", failing, requestOf(), { signal });
       equal(left(), 0, "The number of listeners on the signal");
       abort();
       equal(textOf(outcome), "3", "The text");
     },
-  },
+  }),
 ];

@@ -1,7 +1,7 @@
 import type { LlmFailureKind } from "../../outcome.ts";
-import { check, equal, expectFailure, expectSuccess } from "./check.ts";
-import type { ConformanceCase, ScriptedAnswer, ScriptedError } from "./harness.ts";
-import { requestOf, requestWithTools, longTimeouts, text, twoCalls } from "./requests.ts";
+import type { ScriptedAnswer, ScriptedError } from "./harness.ts";
+import { requestWithTools, text, twoCalls } from "./requests.ts";
+import { check, equal, rules, rulesOf, type ConformanceCase } from "./scene.ts";
 
 /** An answer of about forty events: text word by word, then two calls. */
 const long: ScriptedAnswer = {
@@ -10,31 +10,13 @@ const long: ScriptedAnswer = {
 };
 const fullText = (long.text ?? []).join("");
 
-const cutCases = (["fin", "rst"] as const).map((by): ConformanceCase => ({
-  name: `an answer that is cut (${by}) after any event is a retryable failure`,
-  needs: ["http"],
-  async run({ caller, serve, eventsOf }) {
-    const events = eventsOf(long);
-    check(events > 10, "The dialect must write more than 10 events for the answer.");
-    for (let afterEvents = 1; afterEvents < events; afterEvents += 1) {
-      serve({ type: "cut", answer: long, afterEvents, by });
-      const outcome = await caller.call(requestWithTools(), longTimeouts);
-      check(!outcome.ok, `An answer that is cut after ${afterEvents} of ${events} events must fail.`);
-      const { kind, retryable } = outcome.failure;
-      // A reset may arrive before earlier events.
-      const isRight = kind === "interrupted" || (by === "rst" && kind === "connection");
-      check(
-        isRight && retryable,
-        `An answer that is cut after ${afterEvents} events must be interrupted, got ${JSON.stringify(outcome.failure)}`,
-      );
-      check(fullText.startsWith(outcome.partial), "`partial` must be the beginning of the text.");
-    }
-    serve({ type: "cut", answer: long, afterEvents: events, by: "fin" });
-    expectSuccess(await caller.call(requestWithTools(), longTimeouts));
-  },
-}));
+/** Throws unless the text before a failure is the beginning of the answer, and not empty. */
+function checkPartial(partial: string, isEmptyAllowed: boolean = false): void {
+  const isBeginning = (isEmptyAllowed || partial !== "") && fullText.startsWith(partial);
+  check(isBeginning, "`partial` must be the beginning of the text.");
+}
 
-const errors: readonly (readonly [ScriptedError, LlmFailureKind, boolean])[] = [
+const errors: readonly (readonly [ScriptedError, LlmFailureKind, retryable: boolean])[] = [
   ["overloaded", "overloaded", true],
   ["rate-limit", "rate-limit", true],
   ["server", "server", true],
@@ -42,69 +24,71 @@ const errors: readonly (readonly [ScriptedError, LlmFailureKind, boolean])[] = [
   ["context-length", "context-length", false],
 ];
 
-const errorEventCases = errors.map(([error, kind, transient]): ConformanceCase => ({
-  name: `an error event (${error}) in the middle of a stream is the failure ${kind}, with the text so far`,
-  needs: ["http"],
-  async run({ caller, serve, bodies, eventsOf }) {
-    const afterEvents = Math.floor(eventsOf(long) / 2);
-    serve({ type: "error-event", answer: long, afterEvents, error });
-    const outcome = await caller.call(requestWithTools(), longTimeouts);
-    equal(expectFailure(outcome, kind).retryable, transient, "`retryable`");
-    check(
-      !outcome.ok && outcome.partial !== "" && fullText.startsWith(outcome.partial),
-      "`partial` must be the beginning of the text.",
-    );
-    equal(bodies.length, 1, "The number of requests");
-  },
-}));
-
 /** A short idle limit, which a busy machine does not exceed between two events. */
-const shortTimeouts = { firstChunkTimeoutMs: 20_000, idleTimeoutMs: 250 };
+const shortTimeouts = { idleTimeoutMs: 250 };
 
 /** Failures after the stream has started. */
 export const streamFailureCases: readonly ConformanceCase[] = [
-  ...cutCases,
-  ...errorEventCases,
-  {
-    name: "an event that is not JSON is the retryable failure malformed",
-    needs: ["http"],
-    async run({ caller, serve }) {
-      serve({ type: "malformed-event", answer: long, afterEvents: 8 });
-      check(
-        expectFailure(await caller.call(requestWithTools(), longTimeouts), "malformed").retryable,
-        "The failure must be retryable.",
-      );
+  ...rulesOf(
+    ["http"],
+    ["fin", "rst"] as const,
+    (by) => `an answer that is cut (${by}) after any event is a retryable failure`,
+    async (at, by) => {
+      const events = at.harness.eventsOf(long);
+      check(events > 10, "The dialect must write more than 10 events for the answer.");
+      for (let afterEvents = 1; afterEvents < events; afterEvents += 1) {
+        const behavior = { type: "cut", answer: long, afterEvents, by } as const;
+        const outcome = await at.outcome(behavior, requestWithTools());
+        check(!outcome.ok, `An answer that is cut after ${afterEvents} of ${events} events must fail.`);
+        const { kind, retryable } = outcome.failure;
+        // A reset may arrive before earlier events.
+        const isRight = retryable && (kind === "interrupted" || (by === "rst" && kind === "connection"));
+        const got = JSON.stringify(outcome.failure);
+        check(isRight, `An answer that is cut after ${afterEvents} events must be interrupted, got ${got}`);
+        checkPartial(outcome.partial, true);
+      }
+      const complete = { type: "cut", answer: long, afterEvents: events, by: "fin" } as const;
+      const { ok } = await at.outcome(complete, requestWithTools());
+      check(ok, "An answer that is cut after its last event must be complete.");
     },
-  },
-  {
-    name: "a stalled stream fails after the idle limit, with the text so far",
-    needs: ["http"],
-    async run({ caller, serve, eventsOf }) {
-      serve({ type: "stall", answer: long, afterEvents: Math.floor(eventsOf(long) / 2) });
-      const outcome = await caller.call(requestWithTools(), shortTimeouts);
-      check(expectFailure(outcome, "timeout").retryable, "The failure must be retryable.");
-      check(
-        !outcome.ok && outcome.partial !== "" && fullText.startsWith(outcome.partial),
-        "`partial` must be the beginning of the text.",
-      );
+  ),
+  ...rulesOf(
+    ["http"],
+    errors,
+    ([error, kind]) =>
+      `an error event (${error}) in the middle of a stream is the failure ${kind}, with the text so far`,
+    async (at, [error, kind, retryable]) => {
+      const afterEvents = Math.floor(at.harness.eventsOf(long) / 2);
+      const behavior = { type: "error-event", answer: long, afterEvents, error } as const;
+      const failure = await at.failure(kind, behavior, requestWithTools());
+      equal(failure.retryable, retryable, "`retryable`");
+      checkPartial(failure.partial);
+      equal(at.harness.bodies.length, 1, "The number of requests");
     },
-  },
-  {
-    name: "a server that sends nothing fails after the limit for the first chunk",
-    needs: ["http"],
-    async run({ caller, serve }) {
-      serve({ type: "silent" });
-      const outcome = await caller.call(requestOf(), { firstChunkTimeoutMs: 30, idleTimeoutMs: 20_000 });
-      check(expectFailure(outcome, "timeout").retryable, "The failure must be retryable.");
+  ),
+  ...rules(["http"], {
+    "an event that is not JSON is the retryable failure malformed": async (at) => {
+      const behavior = { type: "malformed-event", answer: long, afterEvents: 8 } as const;
+      const { retryable } = await at.failure("malformed", behavior, requestWithTools());
+      check(retryable, "The failure must be retryable.");
     },
-  },
-  {
-    name: "a stream that stays open after its last event is complete",
-    needs: ["http"],
-    async run({ caller, serve, eventsOf }) {
+    "a stalled stream fails after the idle limit, with the text so far": async (at) => {
+      const afterEvents = Math.floor(at.harness.eventsOf(long) / 2);
+      const behavior = { type: "stall", answer: long, afterEvents } as const;
+      const failure = await at.failure("timeout", behavior, requestWithTools(), shortTimeouts);
+      check(failure.retryable, "The failure must be retryable.");
+      checkPartial(failure.partial);
+    },
+    "a server that sends nothing fails after the limit for the first chunk": async (at) => {
+      const limits = { firstChunkTimeoutMs: 30 };
+      const { retryable } = await at.failure("timeout", { type: "silent" }, undefined, limits);
+      check(retryable, "The failure must be retryable.");
+    },
+    "a stream that stays open after its last event is complete": async (at) => {
       const answer = text("3");
-      serve({ type: "stall", answer, afterEvents: eventsOf(answer) });
-      expectSuccess(await caller.call(requestOf(), shortTimeouts));
+      const behavior = { type: "stall", answer, afterEvents: at.harness.eventsOf(answer) } as const;
+      const { ok } = await at.outcome(behavior, undefined, shortTimeouts);
+      check(ok, "The call must succeed.");
     },
-  },
+  }),
 ];

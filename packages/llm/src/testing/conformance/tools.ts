@@ -1,173 +1,91 @@
-import { callsOf, callText, check, equal, expectFailure, expectSuccess, textOf } from "./check.ts";
 import { checkDrafts } from "./check-drafts.ts";
-import type { ConformanceCase } from "./harness.ts";
-import { requestOf, requestWithTools, collectChunks, longTimeouts, toolOf, twoCalls } from "./requests.ts";
+import { requestOf, requestWithTools, toolOf, twoCalls } from "./requests.ts";
+import {
+  callsOf,
+  callTexts,
+  check,
+  equal,
+  failureIn,
+  rules,
+  streamedNames,
+  textOf,
+  type ConformanceCase,
+} from "./scene.ts";
 
 /** Names that conflict with object prototypes, formats and limits. */
-export const hostileNames: readonly string[] = [
-  "toString",
-  "constructor",
-  "__proto__",
-  "hasOwnProperty",
-  "then",
-  "my tool/ä",
-  "my_tool_ä",
-  "x0",
-  "long ".repeat(60),
-  "",
-];
+const inherited = ["toString", "constructor", "__proto__", "hasOwnProperty", "then"];
+const hostileNames = [...inherited, "my tool/ä", "my_tool_ä", "x0", "long ".repeat(60), ""];
 
 /** Tool calls. */
 export const toolCases: readonly ConformanceCase[] = [
-  {
-    name: "tool calls are in order, with the text, and with unchanged arguments",
-    needs: [],
-    async run({ caller, serve }) {
-      serve({ type: "answer", answer: twoCalls });
-      const { chunks, onChunk } = collectChunks();
-      const outcome = expectSuccess(await caller.call(requestWithTools(), { ...longTimeouts, onChunk }));
-      equal(callsOf(outcome).map(callText), ['add({"a":1,"b":2})', 'multiply({"a":3,"b":4})'], "The calls");
+  ...rules([], {
+    "tool calls are in order, with the text, and with unchanged arguments": async (at) => {
+      const outcome = await at.answer(twoCalls, requestWithTools());
+      equal(callTexts(outcome), ['add({"a":1,"b":2})', 'multiply({"a":3,"b":4})'], "The calls");
       equal(textOf(outcome), "Let me compute.", "The text");
       equal(outcome.finish.unified, "tool-calls", "The finish");
-      equal(
-        chunks.flatMap((chunk) => (chunk.type === "tool-call" ? [chunk.name] : [])),
-        ["add", "multiply"],
-        "The streamed tool names",
-      );
+      equal(streamedNames(outcome), ["add", "multiply"], "The streamed tool names");
     },
-  },
-  {
-    name: "the arguments of calls are streamed, each piece with the number of its call",
-    needs: [],
-    async run({ caller, serve }) {
-      serve({ type: "answer", answer: twoCalls });
-      const { chunks, onChunk } = collectChunks();
-      const outcome = expectSuccess(await caller.call(requestWithTools(), { ...longTimeouts, onChunk }));
-      checkDrafts(chunks, callsOf(outcome));
+    "the arguments of calls are streamed, each piece with the number of its call": async (at) => {
+      const outcome = await at.answer(twoCalls, requestWithTools());
+      checkDrafts(outcome.chunks, callsOf(outcome));
     },
-  },
-  {
-    name: "chunks of interleaved calls are assigned to their own calls",
-    needs: ["interleaved-calls"],
-    async run({ caller, serve }) {
+    "a turn with tool calls that was cut by the token limit has the finish reason length": async (at) => {
+      const calls = ['{"a":1,"b":2}', '{"a":3'].map((made) => ({ name: "add", arguments: [made] }));
+      const behavior = { type: "answer", answer: { calls, finish: "length" } } as const;
+      const outcome = await at.outcome(behavior, requestWithTools());
+      // A provider may leave out the last call. The turn must not appear complete.
+      if (outcome.ok) equal(outcome.finish.unified, "length", "The finish");
+      else failureIn(outcome, "malformed");
+    },
+  }),
+  ...rules(["interleaved-calls"], {
+    "chunks of interleaved calls are assigned to their own calls": async (at) => {
       const calls = [1, 2, 3].map((n) => ({
         name: n === 2 ? "multiply" : "add",
         arguments: ['{"a"', ":", `${n}`, ',"b"', ":", `${n * 10}}`],
       }));
-      serve({ type: "answer", answer: { calls, interleaved: true } });
-      const { chunks, onChunk } = collectChunks();
-      const outcome = expectSuccess(await caller.call(requestWithTools(), { ...longTimeouts, onChunk }));
-      equal(
-        callsOf(outcome).map(callText),
-        ['add({"a":1,"b":10})', 'multiply({"a":2,"b":20})', 'add({"a":3,"b":30})'],
-        "The calls",
-      );
-      checkDrafts(chunks, callsOf(outcome));
+      const outcome = await at.answer({ calls, interleaved: true }, requestWithTools());
+      const wanted = ['add({"a":1,"b":10})', 'multiply({"a":2,"b":20})', 'add({"a":3,"b":30})'];
+      equal(callTexts(outcome), wanted, "The calls");
+      checkDrafts(outcome.chunks, callsOf(outcome));
     },
-  },
-  {
-    name: "malformed arguments are unchanged",
-    needs: ["text-arguments"],
-    async run({ caller, serve }) {
+  }),
+  ...rules(["text-arguments"], {
+    "malformed arguments are unchanged": async (at) => {
       const malformed = ['{"a":1', "{'a':1}", '{"a":NaN}', '{"a":1}{"a":2}', '["a"]', '{"a":1,}'];
-      serve({
-        type: "answer",
-        answer: { calls: malformed.map((made) => ({ name: "add", arguments: [made] })) },
-      });
-      const outcome = expectSuccess(await caller.call(requestWithTools(), longTimeouts));
-      equal(
-        callsOf(outcome).map((call) => call.arguments),
-        malformed,
-        "The arguments",
-      );
+      const calls = malformed.map((made) => ({ name: "add", arguments: [made] }));
+      const outcome = await at.answer({ calls }, requestWithTools());
+      const texts = callsOf(outcome).map((call) => call.arguments);
+      equal(texts, malformed, "The arguments");
     },
-  },
-  {
-    name: "a call without arguments has an empty object as its arguments",
-    needs: ["http"],
-    async run({ caller, serve }) {
-      serve({ type: "answer", answer: { calls: [{ name: "add", arguments: [] }] } });
-      equal(
-        callsOf(expectSuccess(await caller.call(requestWithTools(), longTimeouts))).map(callText),
-        ["add({})"],
-        "The call",
-      );
+  }),
+  ...rules(["loose-ids"], {
+    "a call always has an id, even if the provider sends none, or the same id twice": async (at) => {
+      const calls = ["same", "same", ""].map((id) => ({ id, name: "add", arguments: ['{"a":1,"b":2}'] }));
+      const outcome = await at.answer({ calls }, requestWithTools());
+      equal(callTexts(outcome), Array(3).fill('add({"a":1,"b":2})'), "The calls");
+      const hasIds = callsOf(outcome).every(({ id }) => id !== "");
+      check(hasIds, "Every call must have an id.");
     },
-  },
-  {
-    name: "a call always has an id, even if the provider sends none, or the same id twice",
-    needs: ["loose-ids"],
-    async run({ caller, serve }) {
-      const call = { name: "add", arguments: ['{"a":1,"b":2}'] };
-      serve({
-        type: "answer",
-        answer: {
-          calls: [
-            { ...call, id: "same" },
-            { ...call, id: "same" },
-            { ...call, id: "" },
-          ],
-        },
-      });
-      const calls = callsOf(expectSuccess(await caller.call(requestWithTools(), longTimeouts)));
-      equal(calls.map(callText), Array(3).fill('add({"a":1,"b":2})'), "The calls");
-      check(
-        calls.every((made) => made.id !== ""),
-        "Every call must have an id.",
-      );
+  }),
+  ...rules(["http"], {
+    "a call without arguments has an empty object as its arguments": async (at) => {
+      const outcome = await at.answer({ calls: [{ name: "add", arguments: [] }] }, requestWithTools());
+      equal(callTexts(outcome), ["add({})"], "The call");
     },
-  },
-  {
-    name: "any tool names are sent in the provider's format, and answers contain the original names",
-    needs: ["http"],
-    async run({ caller, serve }) {
+    "any tool names are sent in the provider's format, and answers contain the original names": async (
+      at,
+    ) => {
       const calls = hostileNames.map((_, tool) => ({ name: { tool }, arguments: ['{"a":1,"b":2}'] }));
-      serve({ type: "answer", answer: { calls } });
-      const { chunks, onChunk } = collectChunks();
-      const request = requestOf({ tools: hostileNames.map(toolOf) });
-      const outcome = expectSuccess(await caller.call(request, { ...longTimeouts, onChunk }));
-      equal(
-        callsOf(outcome).map((call) => call.name),
-        hostileNames,
-        "The names",
-      );
-      equal(
-        chunks.flatMap((chunk) => (chunk.type === "tool-call" ? [chunk.name] : [])),
-        hostileNames,
-        "The streamed tool names",
-      );
+      const outcome = await at.answer({ calls }, requestOf({ tools: hostileNames.map(toolOf) }));
+      const names = callsOf(outcome).map((call) => call.name);
+      equal(names, hostileNames, "The names");
+      equal(streamedNames(outcome), hostileNames, "The streamed tool names");
     },
-  },
-  {
-    name: "the name of an unknown tool is unchanged",
-    needs: ["http"],
-    async run({ caller, serve }) {
-      serve({ type: "answer", answer: { calls: [{ name: "subtract", arguments: ["{}"] }] } });
-      equal(
-        callsOf(expectSuccess(await caller.call(requestWithTools(), longTimeouts))).map(callText),
-        ["subtract({})"],
-        "The call",
-      );
+    "the name of an unknown tool is unchanged": async (at) => {
+      const calls = [{ name: "subtract", arguments: ["{}"] }];
+      equal(callTexts(await at.answer({ calls }, requestWithTools())), ["subtract({})"], "The call");
     },
-  },
-  {
-    name: "a turn with tool calls that was cut by the token limit has the finish reason length",
-    needs: [],
-    async run({ caller, serve }) {
-      serve({
-        type: "answer",
-        answer: {
-          calls: [
-            { name: "add", arguments: ['{"a":1,"b":2}'] },
-            { name: "add", arguments: ['{"a":3'] },
-          ],
-          finish: "length",
-        },
-      });
-      const outcome = await caller.call(requestWithTools(), longTimeouts);
-      // A provider may leave out the last call. The turn must not appear complete.
-      if (outcome.ok) equal(outcome.finish.unified, "length", "The finish");
-      else expectFailure(outcome, "malformed");
-    },
-  },
+  }),
 ];

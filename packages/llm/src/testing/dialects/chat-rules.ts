@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject } from "../../json.ts";
 import {
+  CallOrder,
+  contentProblems,
   firstProblem,
+  headProblems,
   isBlank,
   isStrictId,
-  CallOrder,
   objectArguments,
   objectsIn,
-  onlyKnown,
   textIn,
-  wellFormedText,
   type Problems,
 } from "./wire-rules.ts";
-import { dialectOf, formatProblems, schemaProblems } from "./schema-rules.ts";
+import { dialectOf, formatProblems, toolProblems } from "./schema-rules.ts";
 
 /** How the rules of a Chat Completions server differ from OpenAI's. */
 export interface ChatServerRules {
@@ -43,16 +43,23 @@ export const chatRequestProblem = (body: JsonObject, rules: ChatServerRules = op
   firstProblem(problems(body, rules));
 
 const knownParameters =
-  "model messages tools tool_choice response_format stream temperature top_p stop reasoning_effort".split(
-    " ",
-  );
+  "model messages tools tool_choice response_format stream temperature top_p stop reasoning_effort";
 
 function* problems(body: JsonObject, rules: ChatServerRules): Problems {
-  yield* onlyKnown(body, [...knownParameters, ...(rules.knownParameters ?? [])]);
-  yield* wellFormedText(body);
-  if (isBlank(body["model"])) yield "you must provide a model parameter";
-  if (body["stream"] !== true) yield "stream must be true";
-  yield* toolProblems(body);
+  const known = [knownParameters, ...(rules.knownParameters ?? [])].join(" ");
+  yield* headProblems(body, known, { stream: true });
+  const tools = body["tools"] === undefined ? [] : yield* objectsIn(body["tools"], "tools");
+  const functions = tools.map(({ function: one }): JsonObject => (isJsonObject(one) ? one : {}));
+  const { tool_choice: choice } = body;
+  const chosen = isJsonObject(choice) ? choice["function"] : undefined;
+  yield* toolProblems(
+    functions.map(({ name, parameters, strict }) => ({
+      name,
+      schema: parameters,
+      dialect: dialectOf(strict),
+    })),
+    isJsonObject(chosen) ? chosen["name"] : undefined,
+  );
   const { response_format: format } = body;
   if (isJsonObject(format)) yield* formatProblems(format["json_schema"], "response_format");
   const messages = yield* objectsIn(body["messages"], "messages");
@@ -65,25 +72,6 @@ function* problems(body: JsonObject, rules: ChatServerRules): Problems {
     messages.map(({ role }) => textIn(role)),
     rules,
   );
-}
-
-function* toolProblems(body: JsonObject): Problems {
-  if (body["tools"] === undefined) {
-    if (body["tool_choice"] !== undefined || body["parallel_tool_calls"] !== undefined)
-      yield "tool_choice or parallel_tool_calls without tools";
-    return;
-  }
-  const functions = (yield* objectsIn(body["tools"], "tools")).map((tool) => tool["function"]);
-  const names = functions.map((one) => (isJsonObject(one) ? one["name"] : undefined));
-  if (new Set(names).size < names.length) yield "tool names are not unique";
-  for (const one of functions) {
-    if (!isJsonObject(one) || !isStrictId(one["name"])) yield `invalid tool: ${textIn(one)}`;
-    if (isJsonObject(one))
-      yield* schemaProblems(one["parameters"], dialectOf(one["strict"]), textIn(one["name"]));
-  }
-  const choice = body["tool_choice"];
-  if (isJsonObject(choice) && isJsonObject(choice["function"]) && !names.includes(choice["function"]["name"]))
-    yield "tool_choice names an unknown tool";
 }
 
 function* messageProblems(
@@ -100,15 +88,8 @@ function* messageProblems(
   }
   yield* callOrder.expectNoOpenCalls(where);
   const calls = message["tool_calls"] === undefined ? [] : yield* objectsIn(message["tool_calls"], where);
-  if (role === "assistant" && (content === null || content === "") && calls.length > 0) {
-    // Calls without text are valid.
-  } else if (typeof content === "string") {
-    if (isBlank(content)) yield `${where} is blank`;
-  } else {
-    const pieces = yield* objectsIn(content, where);
-    if (pieces.length === 0 || pieces.some((piece) => "text" in piece && isBlank(piece["text"])))
-      yield `${where} is blank`;
-  }
+  const isCall = role === "assistant" && (content === null || content === "") && calls.length > 0;
+  if (!isCall) yield* contentProblems(content, where);
   for (const { id, function: called } of calls) {
     if (!ids.test(textIn(id))) yield `Tool call id was ${textIn(id)}, which has an invalid format`;
     yield* callOrder.call(id);

@@ -1,17 +1,16 @@
-import { isJsonObject, type JsonObject } from "../../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../json.ts";
 import { signatureOf } from "./messages-rules.ts";
 import {
   CallOrder,
   firstProblem,
+  headProblems,
   isBlank,
   objectsIn,
-  onlyKnown,
   textIn,
-  wellFormedText,
   type Problems,
 } from "./wire-rules.ts";
 import { schemaDialects } from "../../schema/schema-dialects.ts";
-import { schemaProblems } from "./schema-rules.ts";
+import { schemaProblems, toolProblems } from "./schema-rules.ts";
 
 /**
  * Why the Gemini API would reject the body of a request with status 400; undefined for a valid body. `issued` lists the
@@ -21,17 +20,24 @@ export const geminiRequestProblem = (body: JsonObject, issued: readonly string[]
   firstProblem(problems(body, issued));
 
 const knownParameters =
-  "contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent labels serviceTier".split(
-    " ",
-  );
+  "contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent labels serviceTier";
 
 const isName = (name: unknown): boolean =>
   typeof name === "string" && /^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$/.test(name);
 
 function* problems(body: JsonObject, issued: readonly string[]): Problems {
-  yield* onlyKnown(body, knownParameters);
-  yield* wellFormedText(body);
-  yield* toolProblems(body);
+  yield* headProblems(body, knownParameters, {});
+  const lists = body["tools"] === undefined ? [] : yield* objectsIn(body["tools"], "tools");
+  const { toolConfig } = body;
+  const calling = isJsonObject(toolConfig) ? toolConfig["functionCallingConfig"] : undefined;
+  yield* toolProblems(
+    lists
+      .flatMap(({ functionDeclarations }) => [functionDeclarations ?? []].flat())
+      .filter((tool: Json) => isJsonObject(tool))
+      .map(({ name, parametersJsonSchema: schema }) => ({ name, schema, dialect: schemaDialects.aiSdkTool })),
+    isJsonObject(calling) ? calling["allowedFunctionNames"] : undefined,
+    isName,
+  );
   const { generationConfig: config } = body;
   if (isJsonObject(config) && config["responseJsonSchema"] !== undefined)
     yield* schemaProblems(config["responseJsonSchema"], schemaDialects.aiSdkTool, "responseJsonSchema");
@@ -49,23 +55,6 @@ function* problems(body: JsonObject, issued: readonly string[]): Problems {
   yield* calls.expectNoOpenCalls("the end");
   if (contents[0]?.["role"] !== "user") yield "the first content must have the role user";
   if (contents.at(-1)?.["role"] !== "user") yield "the last content must have the role user";
-}
-
-function* toolProblems({ tools, toolConfig }: JsonObject): Problems {
-  const lists = tools === undefined ? [] : yield* objectsIn(tools, "tools");
-  const names: unknown[] = [];
-  for (const { functionDeclarations } of lists) {
-    for (const { name, parametersJsonSchema } of yield* objectsIn(functionDeclarations, "tools")) {
-      if (!isName(name)) yield `Invalid function name: ${textIn(name)}`;
-      yield* schemaProblems(parametersJsonSchema, schemaDialects.aiSdkTool, textIn(name));
-      names.push(name);
-    }
-  }
-  if (new Set(names).size < names.length) yield "Duplicate function declaration found";
-  const config = isJsonObject(toolConfig) ? toolConfig["functionCallingConfig"] : undefined;
-  const allowed = isJsonObject(config) ? config["allowedFunctionNames"] : undefined;
-  if (Array.isArray(allowed) && !allowed.every((name) => names.includes(name)))
-    yield "allowedFunctionNames has an unknown function";
 }
 
 function* userProblems(parts: readonly JsonObject[], where: string, calls: CallOrder): Problems {

@@ -1,17 +1,16 @@
 import { isJsonObject, type Json, type JsonObject } from "../../json.ts";
 import {
+  CallOrder,
   firstProblem,
+  headProblems,
   isBlank,
   isStrictId,
-  CallOrder,
   objectsIn,
-  onlyKnown,
   textIn,
-  wellFormedText,
   type Problems,
 } from "./wire-rules.ts";
 import { schemaDialects } from "../../schema/schema-dialects.ts";
-import { schemaProblems } from "./schema-rules.ts";
+import { schemaProblems, toolProblems } from "./schema-rules.ts";
 
 /**
  * Why the Messages API would reject the body of a request with status 400; undefined for a valid body. `issued` lists the
@@ -20,20 +19,20 @@ import { schemaProblems } from "./schema-rules.ts";
 export const messagesRequestProblem = (body: JsonObject, issued: readonly string[]): string | undefined =>
   firstProblem(problems(body, issued));
 
-const knownParameters = [
-  ..."model max_tokens messages system tools tool_choice stream cache_control stop_sequences".split(" "),
-  ..."thinking output_config service_tier".split(" "),
-];
+const knownParameters =
+  "model max_tokens messages system tools tool_choice stream cache_control stop_sequences thinking output_config service_tier";
 
 function* problems(body: JsonObject, issued: readonly string[]): Problems {
-  yield* onlyKnown(body, knownParameters);
-  yield* wellFormedText(body);
-  if (isBlank(body["model"])) yield "model: Field required";
+  yield* headProblems(body, knownParameters, { stream: true });
   if (typeof body["max_tokens"] !== "number") yield "max_tokens: Field required";
-  if (body["stream"] !== true) yield "stream must be true";
   if (breakpointsIn(body) > 4) yield "A maximum of 4 blocks with cache_control may be provided.";
   if (body["system"] !== undefined) yield* textProblems(yield* objectsIn(body["system"], "system"), "system");
-  yield* toolProblems(body);
+  const tools = body["tools"] === undefined ? [] : yield* objectsIn(body["tools"], "tools");
+  const { tool_choice: choice } = body;
+  yield* toolProblems(
+    tools.map(({ name, input_schema: schema }) => ({ name, schema, dialect: schemaDialects.anthropicTool })),
+    isJsonObject(choice) && choice["type"] === "tool" ? choice["name"] : undefined,
+  );
   const format = isJsonObject(body["output_config"]) ? body["output_config"]["format"] : undefined;
   if (isJsonObject(format))
     yield* schemaProblems(format["schema"], schemaDialects.anthropicAnswer, "output_config.format");
@@ -48,23 +47,6 @@ function breakpointsIn(value: Json | undefined): number {
   let count = "cache_control" in value ? 1 : 0;
   for (const key in value) count += breakpointsIn(value[key]);
   return count;
-}
-
-function* toolProblems(body: JsonObject): Problems {
-  if (body["tools"] === undefined) {
-    if (body["tool_choice"] !== undefined) yield "tool_choice may only be specified while providing tools";
-    return;
-  }
-  const tools = yield* objectsIn(body["tools"], "tools");
-  const names = tools.map((tool) => tool["name"]);
-  if (new Set(names).size < names.length) yield "tools: Tool names must be unique.";
-  for (const { name, input_schema: schema } of tools) {
-    if (!isStrictId(name)) yield `tools: invalid name ${textIn(name)}`;
-    yield* schemaProblems(schema, schemaDialects.anthropicTool, `tools.${textIn(name)}.input_schema`);
-  }
-  const choice = body["tool_choice"];
-  if (isJsonObject(choice) && choice["type"] === "tool" && !names.includes(choice["name"]))
-    yield "Tool not found";
 }
 
 function* messageProblems(messages: readonly JsonObject[], issued: readonly string[]): Problems {

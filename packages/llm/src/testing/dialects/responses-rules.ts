@@ -1,17 +1,15 @@
 import { isJsonObject, type Json, type JsonObject } from "../../json.ts";
 import {
-  firstProblem,
-  isBlank,
-  isStrictId,
   CallOrder,
+  contentProblems,
+  firstProblem,
+  headProblems,
+  isStrictId,
   objectArguments,
   objectsIn,
-  onlyKnown,
-  textIn,
-  wellFormedText,
   type Problems,
 } from "./wire-rules.ts";
-import { dialectOf, formatProblems, schemaProblems } from "./schema-rules.ts";
+import { dialectOf, formatProblems, toolProblems } from "./schema-rules.ts";
 
 /**
  * Why the Responses API would reject the body of a request with status 400; undefined for a valid body. `issued` lists the
@@ -20,41 +18,23 @@ import { dialectOf, formatProblems, schemaProblems } from "./schema-rules.ts";
 export const responsesRequestProblem = (body: JsonObject, issued: readonly string[]): string | undefined =>
   firstProblem(problems(body, issued));
 
-const knownParameters = [
-  ..."model input instructions tools tool_choice parallel_tool_calls text reasoning include store stream".split(
-    " ",
-  ),
-  ..."max_output_tokens temperature top_p prompt_cache_key service_tier".split(" "),
-];
+const knownParameters =
+  "model input instructions tools tool_choice parallel_tool_calls text reasoning include store stream max_output_tokens temperature top_p prompt_cache_key service_tier";
 
 function* problems(body: JsonObject, issued: readonly string[]): Problems {
-  yield* onlyKnown(body, knownParameters);
-  yield* wellFormedText(body);
-  if (isBlank(body["model"])) yield "you must provide a model parameter";
-  if (body["stream"] !== true || body["store"] !== false)
-    yield "stream must be true, and store must be false";
+  yield* headProblems(body, knownParameters, { stream: true, store: false });
   const key = body["prompt_cache_key"];
   if (key !== undefined && (typeof key !== "string" || key.length > 64)) yield "prompt_cache_key is too long";
-  yield* toolProblems(body);
+  const tools = body["tools"] === undefined ? [] : yield* objectsIn(body["tools"], "tools");
+  for (const { type, strict } of tools)
+    if (type !== "function" || typeof strict !== "boolean") yield "a tool must be a function with strict";
+  const { tool_choice: choice } = body;
+  yield* toolProblems(
+    tools.map(({ name, parameters, strict }) => ({ name, schema: parameters, dialect: dialectOf(strict) })),
+    isJsonObject(choice) ? choice["name"] : undefined,
+  );
   if (isJsonObject(body["text"])) yield* formatProblems(body["text"]["format"], "text.format");
   yield* itemProblems(yield* objectsIn(body["input"], "input"), issued);
-}
-
-function* toolProblems(body: JsonObject): Problems {
-  if (body["tools"] === undefined) {
-    if (body["tool_choice"] !== undefined) yield "tool_choice without tools";
-    return;
-  }
-  const tools = yield* objectsIn(body["tools"], "tools");
-  const names = tools.map((tool) => tool["name"]);
-  if (new Set(names).size < names.length) yield "tool names are not unique";
-  for (const { name, type, parameters, strict } of tools) {
-    if (type !== "function" || !isStrictId(name)) yield `invalid tool: ${JSON.stringify(name)}`;
-    if (typeof strict !== "boolean") yield "strict is missing";
-    yield* schemaProblems(parameters, dialectOf(strict), textIn(name));
-  }
-  const choice = body["tool_choice"];
-  if (isJsonObject(choice) && !names.includes(choice["name"])) yield "tool_choice names an unknown tool";
 }
 
 function* itemProblems(items: readonly JsonObject[], issued: readonly string[]): Problems {
@@ -99,13 +79,3 @@ function* reasoningProblems(
 /** The encrypted content that a test server issues for a summary of reasoning, and later verifies. */
 export const encryptedContentOf = (summary: Json | undefined): string =>
   `enc-${encodeURIComponent(JSON.stringify(summary) ?? "")}`;
-
-function* contentProblems(content: Json | undefined, where: string): Problems {
-  if (typeof content === "string") {
-    if (isBlank(content)) yield `${where} is blank`;
-    return;
-  }
-  const pieces = yield* objectsIn(content, where);
-  if (pieces.length === 0) yield `${where} is empty`;
-  for (const piece of pieces) if ("text" in piece && isBlank(piece["text"])) yield `${where} has blank text`;
-}

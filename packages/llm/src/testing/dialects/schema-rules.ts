@@ -2,12 +2,35 @@ import { isJsonObject, type Json, type JsonObject } from "../../json.ts";
 import { schemaDialects, type SchemaDialect } from "../../schema/schema-dialects.ts";
 import { fieldsOf, requiredKeys, resolvePointer } from "../../schema/schema-facts.ts";
 import { schemaParts, sizesAbove } from "../../schema/schema-size.ts";
-import { firstProblem, textIn, type Problems } from "./wire-rules.ts";
+import { firstProblem, isStrictId, textIn, type Problems } from "./wire-rules.ts";
 
 /** The dialect of a function or format of OpenAI. A server without `strict` may be one that compiles schemas to grammars. */
 export function dialectOf(strict: Json | undefined): SchemaDialect {
   const { openAiStrict, openAi, chat } = schemaDialects;
   return strict === undefined ? chat : strict === true ? openAiStrict : openAi;
+}
+
+/** A tool of a request, and the dialect of its schema. */
+export interface SentTool {
+  readonly name: Json | undefined;
+  readonly schema: Json | undefined;
+  readonly dialect: SchemaDialect;
+}
+
+/** Why a provider would refuse tools, or the choice of those with these names. */
+export function* toolProblems(
+  tools: readonly SentTool[],
+  chosen: Json | undefined,
+  isName: (name: Json | undefined) => boolean = isStrictId,
+): Problems {
+  const names = tools.map(({ name }) => name);
+  if (new Set(names).size < names.length) yield "tool names are not unique";
+  for (const { name, schema, dialect } of tools) {
+    if (!isName(name)) yield `invalid tool name: ${textIn(name)}`;
+    yield* schemaProblems(schema, dialect, textIn(name));
+  }
+  for (const name of chosen === undefined ? [] : [chosen].flat())
+    if (!names.includes(name)) yield "tool_choice names an unknown tool";
 }
 
 /** Why OpenAI would refuse the format of an answer. */

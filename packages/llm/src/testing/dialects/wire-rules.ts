@@ -28,15 +28,16 @@ export function* objectsIn(list: Json | undefined, where: string): Generator<str
   return objects;
 }
 
-/** Unknown parameters. */
-export function* onlyKnown(body: JsonObject, knownParameters: readonly string[]): Problems {
-  for (const key of Object.keys(body))
-    if (!knownParameters.includes(key)) yield `Unknown parameter: '${key}'.`;
-}
-
-/** Strings and keys that are not well-formed UTF-16. */
-export function* wellFormedText(value: Json, where: string = "body"): Problems {
-  if (hasIllFormedText(value)) yield* illFormedTexts(value, where);
+/** Unknown parameters, text that is not well-formed, a missing model, and a choice of tools without tools. */
+export function* headProblems(body: JsonObject, knownParameters: string, fixed: JsonObject): Problems {
+  const known = knownParameters.split(" ");
+  for (const key of Object.keys(body)) if (!known.includes(key)) yield `Unknown parameter: '${key}'.`;
+  if (hasIllFormedText(body)) yield* illFormedTexts(body, "body");
+  for (const [key, value] of Object.entries(fixed))
+    if (body[key] !== value) yield `${key} must be ${textIn(value)}`;
+  if (known.includes("model") && isBlank(body["model"])) yield "you must provide a model parameter";
+  for (const key of ["tool_choice", "parallel_tool_calls"])
+    if (body["tools"] === undefined && body[key] !== undefined) yield `${key} without tools`;
 }
 
 /**
@@ -96,4 +97,15 @@ export class CallOrder {
   *expectNoOpenCalls(where: string): Problems {
     if (this.#open.length > 0) yield `No tool output found for call ${this.#open[0]} before ${where}`;
   }
+}
+
+/** Content that is neither text nor a list of pieces, or that has blank text. */
+export function* contentProblems(content: Json | undefined, where: string): Problems {
+  if (typeof content === "string") {
+    if (isBlank(content)) yield `${where} is blank`;
+    return;
+  }
+  const pieces = yield* objectsIn(content, where);
+  if (pieces.length === 0) yield `${where} is empty`;
+  for (const piece of pieces) if ("text" in piece && isBlank(piece["text"])) yield `${where} has blank text`;
 }

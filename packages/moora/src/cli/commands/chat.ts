@@ -2,7 +2,7 @@ import type { AgentTerminal } from "../terminal/agent-terminal.ts";
 import { exitCodes, type ExitCode } from "../cli-host.ts";
 import { agentOptions, type Command } from "../command.ts";
 import { lineToChat } from "../slash-commands.ts";
-import { UsageError } from "../usage-error.ts";
+import { usageError } from "../cli-failure.ts";
 import type { AgentMessage } from "@moora/agent";
 
 /** Runs a conversation, one message per line. */
@@ -13,7 +13,7 @@ export const chatCommand: Command = {
   options: agentOptions,
   async run(call, host) {
     if (call.args.length > 0) {
-      throw new UsageError(
+      throw usageError(
         '"moora chat" takes no arguments.',
         `To run one task: moora run "${call.args.join(" ")}"`,
       );

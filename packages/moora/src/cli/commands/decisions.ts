@@ -1,11 +1,10 @@
 import type { Decision, DurableSession, Question, Receipt } from "@moora/agent";
 import { toolOf } from "@moora/agent-core-state-machine/internal";
-import { CliFailure } from "../cli-failure.ts";
+import { CliFailure, usageError } from "../cli-failure.ts";
 import { exitCodes, type ExitCode } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { nearestHint, type OptionName, type Options } from "../options.ts";
 import { decideFirst, textToAnswers, type Decisions } from "../questions/line-to-reply.ts";
-import { UsageError } from "../usage-error.ts";
 import { callToText, openQuestion } from "../session/open-question.ts";
 import { attachSession } from "../session/attach-session.ts";
 import { argumentsProblem } from "../session/recorded-agent.ts";
@@ -68,10 +67,10 @@ export const decisionCommands: readonly Command[] = rows.map(({ done, about, dec
   }),
 );
 
-/** Throws `UsageError` for an unknown outcome, and for an option that does not fit. */
+/** Throws `CliFailure` for an unknown outcome, and for an option that does not fit. */
 function outcomeToDecision(outcome: string, { result, reason }: Options): Decision {
-  const unfit = (name: string, outcomes: string): UsageError =>
-    new UsageError(`--${name} cannot be used with "${outcome}".`, `It is for ${outcomes}.`);
+  const unfit = (name: string, outcomes: string): CliFailure =>
+    usageError(`--${name} cannot be used with "${outcome}".`, `It is for ${outcomes}.`);
   if (result !== undefined && outcome !== "worked") throw unfit("result", "worked");
   if (reason !== undefined && (outcome === "worked" || outcome === "run-again"))
     throw unfit("reason", "failed and unknown");
@@ -84,7 +83,7 @@ function outcomeToDecision(outcome: string, { result, reason }: Options): Decisi
     case "unknown":
       return { outcome, ...(reason !== undefined && { reason }) };
     default:
-      throw new UsageError(
+      throw usageError(
         `Unknown outcome "${outcome}".`,
         nearestHint(outcome, ["run-again", "worked", "failed", "unknown"]),
       );

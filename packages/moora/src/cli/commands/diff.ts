@@ -2,9 +2,7 @@ import { diffSessions, stateAt, type AgentInput, type SessionDiff } from "@moora
 import { oneLine } from "@moora/agent-core-effects/internal";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
-import { contentText, restText, type SideNames } from "../session/comparison-text.ts";
-import { conversationLines } from "../session/conversation-lines.ts";
-import { diffLines } from "../session/line-diff.ts";
+import { compare } from "../session/comparison.ts";
 import { sessionCommand, unknownSessionError } from "../session/session-call.ts";
 
 /** Compares two sessions. */
@@ -18,23 +16,23 @@ export const diffCommand: Command = sessionCommand({
       if ((await log.open(id)) === undefined) throw unknownSessionError(id, { target, hints });
     const found = await diffSessions({ log, id: a }, { log, id: b });
     const [left, right] = [(await stateAt(log, a)).state, (await stateAt(log, b)).state];
-    const conversation = diffLines(conversationLines(left), conversationLines(right));
+    const comparison = compare({ a: left, b: right, names: { a, b } });
+    const { conversation } = comparison;
     const isSame = found.a === undefined && found.b === undefined && found.state.length === 0;
     const showsAll = options.all === true;
     print(
       { isSame, conversation, ...found },
-      [
-        ...commonPartText(found, { a, b }, isSame),
-        ...contentText(conversation, { a, b }),
-        ...restText(found.state, { a, b }, showsAll),
-      ].join("\n"),
+      [...commonPartText(found, { a, b }, isSame), ...comparison.text(found.state, showsAll)].join("\n"),
     );
-    const isEqual = showsAll ? isSame : conversation.every(({ side }) => side === "both");
-    return isEqual ? exitCodes.answered : exitCodes.failed;
+    return (showsAll ? isSame : comparison.isSame) ? exitCodes.answered : exitCodes.failed;
   },
 });
 
-function commonPartText(found: SessionDiff, { a, b }: SideNames, isSame: boolean): readonly string[] {
+function commonPartText(
+  found: SessionDiff,
+  { a, b }: { readonly a: string; readonly b: string },
+  isSame: boolean,
+): readonly string[] {
   const common = isSame
     ? `${a} and ${b} have the same records.`
     : `${b} begins with the first ${found.common} records of ${a}, apart from snapshots.`;

@@ -1,4 +1,4 @@
-import { forkSession, readHeader } from "@moora/agent";
+import { forkSession, readHeader, readSoundPart } from "@moora/agent";
 import { LogError } from "@moora/event-log";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
@@ -23,10 +23,15 @@ export const forkCommand: Command = sessionCommand({
     const { seq: at } = await stateAtRecord(call, given);
     const as = options.to ?? `${id}-fork`;
     const { seq, dropped } = await forkSession(log, id, at, { as, open }).catch(rethrowDamage);
+    const { inputs } = await readSoundPart(log, id);
+    const copied = inputs.slice(0, at).filter(({ type }) => type !== "snapshot-taken").length;
+    const kept = Math.min(seq, copied);
+    const first = `${kept === at ? "" : `${kept} of `}the first ${at} of ${id}`;
+    const added = seq === kept ? "" : ` and ${seq - kept} for what was in progress`;
     const work = { reuse: "has what is recorded of it", rerun: "runs again", close: "is closed" }[open];
     print(
       { id: as, seq, dropped, parent: { id, seq: at } },
-      `${as} has ${seq} records, from ${id} up to record ${at}. Work in progress ${work}.`,
+      `${as} has ${seq} records: ${first}${added}. Work in progress ${work}.`,
     );
     screen.dim(`To continue: ${await continueText(call, as)}`);
     return exitCodes.answered;

@@ -5,11 +5,11 @@ import type { Command } from "../command.ts";
 import { logLines } from "../log-lines.ts";
 import { loadMcp } from "../mcp/load-mcp.ts";
 import { moduleToAgents } from "../module-to-agents.ts";
-import { noticeToMessage, openLog } from "../session/log-target.ts";
+import { openLog } from "../session/log-target.ts";
 import { logSecrets, logTargetOf } from "../session/session-call.ts";
 import { environmentSecrets } from "../secrets.ts";
 import { Screen } from "../terminal/screen.ts";
-import { UsageError } from "../usage-error.ts";
+import { usageError } from "../cli-failure.ts";
 
 /** Serves agents to an MCP client that has started this process. */
 export const mcpCommand: Command = {
@@ -20,14 +20,12 @@ export const mcpCommand: Command = {
   async run({ args, options }, host) {
     const file = options.agent;
     if (args.length > 0 || file === undefined)
-      throw new UsageError('"moora mcp" needs a module with agents.', "Use moora mcp --agent FILE.");
+      throw usageError('"moora mcp" needs a module with agents.', "Use moora mcp --agent FILE.");
     const { mcpServer } = await loadMcp('"moora mcp"');
     const agents = await moduleToAgents(file, host.cwd);
     const target = logTargetOf(options, host);
     const screen = new Screen(host, [...environmentSecrets(host.env), ...logSecrets(target)]);
-    const onNotice = (notice: Parameters<typeof noticeToMessage>[0]): void =>
-      screen.line(noticeToMessage(notice));
-    const log = await openLog(target, { creates: true, onNotice });
+    const log = await openLog(target, screen);
     const onError = (error: unknown): void => screen.line(errorText(error));
     const server = mcpServer(agents, {
       version: manifest.version,

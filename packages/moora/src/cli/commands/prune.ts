@@ -1,40 +1,40 @@
-import { pruneSessions, type PruneReport } from "@moora/agent";
+import { pruneSessions, stateAt, type PruneReport } from "@moora/agent";
+import { isLoopRunning } from "@moora/agent-core-state-machine";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { ageHint } from "../options.ts";
 import { openArchive } from "../session/archive-target.ts";
 import { sessionCommand, type SessionCall } from "../session/session-call.ts";
-import { UsageError } from "../usage-error.ts";
+import { usageError } from "../cli-failure.ts";
 
 /** Removes or archives old sessions. */
 export const pruneCommand: Command = sessionCommand({
   name: "prune",
   usage: "",
   summary: "Remove sessions that have not changed for a time, or archive them.",
-  options: ["older-than", "archive", "dry-run"],
+  options: ["older-than", "archive", "keep-open", "dry-run"],
   optionHelp: {
     archive: "Move the sessions to this log: FILE.db, a folder, postgres://... Default: remove them.",
   },
   async run(call) {
     const { log, options, host, print } = call;
     const age = options["older-than"];
-    if (age === undefined) throw new UsageError("Missing --older-than.", ageHint);
+    if (age === undefined) throw usageError("Missing --older-than.", ageHint);
     const before = host.clock.now() - age;
     const dryRun = options["dry-run"] === true;
-    const common = { before, dryRun, clock: host.clock };
-    const report =
-      options.archive !== undefined ? await toArchive(call, common) : await pruneSessions(log, common);
+    await using archive =
+      options.archive === undefined ? undefined : await openArchive(call, { creates: !dryRun });
+    const report = await pruneSessions(log, {
+      before,
+      dryRun,
+      clock: host.clock,
+      keep: async ({ id }) => options["keep-open"] === true && isLoopRunning((await stateAt(log, id)).state),
+      ...(archive && { archive: archive.log }),
+    });
     print({ ...report, dryRun }, textOf(call, report));
     return exitCodes.answered;
   },
 });
-
-type Common = Pick<Parameters<typeof pruneSessions>[1], "before" | "dryRun" | "clock">;
-
-async function toArchive(call: SessionCall, common: Common): ReturnType<typeof pruneSessions> {
-  await using archive = await openArchive(call, { creates: common.dryRun !== true });
-  return await pruneSessions(call.log, { ...common, archive: archive.log });
-}
 
 function textOf({ options }: SessionCall, { pruned, kept, incomplete }: PruneReport): string {
   const would = options["dry-run"] === true ? "would be " : "";
@@ -42,7 +42,7 @@ function textOf({ options }: SessionCall, { pruned, kept, incomplete }: PruneRep
   const lines = [
     ...incomplete.map((id) => `${id}  ${would}removed: it was never completed`),
     ...pruned.map((id) => `${id}  ${would}${done}`),
-    ...kept.map(({ id, reason }) => `${id}  kept: ${reason}`),
+    ...kept.map(({ id, reason }) => `${id}  kept: ${reason === "kept" ? "open" : reason}`),
   ];
   return lines.length === 0 ? "Nothing to prune." : lines.join("\n");
 }

@@ -2,9 +2,7 @@ import { answerTextAt, readHeader, rerunSession, stateAt } from "@moora/agent";
 import { oneLine } from "@moora/agent-core-effects/internal";
 import { exitCodes, type ExitCode } from "../cli-host.ts";
 import type { Command } from "../command.ts";
-import { contentText, restText } from "../session/comparison-text.ts";
-import { conversationLines } from "../session/conversation-lines.ts";
-import { diffLines } from "../session/line-diff.ts";
+import { compare } from "../session/comparison.ts";
 import { recordedAgent } from "../session/recorded-agent.ts";
 import { checkPosition, sessionCommand, type SessionCall } from "../session/session-call.ts";
 
@@ -17,8 +15,6 @@ export const rerunCommand: Command = sessionCommand({
   run: rerun,
 });
 
-const names = { a: "recorded", b: "rerun" };
-
 async function rerun({ log, id, options, host, print }: SessionCall): Promise<ExitCode> {
   const { chooseLlm } = await import("../choose-llm.ts");
   const from = options.from ?? 0;
@@ -30,11 +26,10 @@ async function rerun({ log, id, options, host, print }: SessionCall): Promise<Ex
   const config = { ...state.config, models: {}, ...(system !== undefined && { systemPrompt: system }) };
   const agent = recordedAgent(name, { config, tools: state.tools }, chosen.llm);
   const rerunResult = await rerunSession(agent, log, id, { from, clock: host.clock });
-  const [before, after] = [rerunResult.recorded.state, rerunResult.state].map((end) => answerTextAt(end));
-  const conversation = diffLines(
-    conversationLines(rerunResult.recorded.state),
-    conversationLines(rerunResult.state),
-  );
+  const [a, b] = [rerunResult.recorded.state, rerunResult.state];
+  const [before, after] = [answerTextAt(a), answerTextAt(b)];
+  const comparison = compare({ a, b, names: { a: "recorded", b: "rerun" } });
+  const { conversation } = comparison;
   const { differences, unrecordedCalls, droppedUpdates } = rerunResult;
   print(
     { id, from, recorded: before, rerun: after, conversation, differences, unrecordedCalls, droppedUpdates },
@@ -45,8 +40,7 @@ async function rerun({ log, id, options, host, print }: SessionCall): Promise<Ex
         ? []
         : [`${droppedUpdates} changes of the data do not fit; they were left out.`]),
       ...(unrecordedCalls === 0 ? [] : [`${unrecordedCalls} calls have no recorded result; they failed.`]),
-      ...contentText(conversation, names),
-      ...restText(differences, names, options.all === true),
+      ...comparison.text(differences, options.all === true),
     ].join("\n"),
   );
   return exitCodes.answered;

@@ -3,7 +3,7 @@ import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
 import { agentOptions, type Command, type CommandCall } from "../command.ts";
 import { pipedTask } from "../piped-task.ts";
 import { checkResumable, nothingToResume } from "../session/check-resumable.ts";
-import { UsageError } from "../usage-error.ts";
+import { usageError, type CliFailure } from "../cli-failure.ts";
 
 /** Runs one task, from the arguments or from standard input. */
 export const runCommand: Command = {
@@ -44,7 +44,7 @@ async function taskOf({ args, options }: CommandCall, host: CliHost): Promise<Gi
   const isTerminal = host.stdin.isTTY === true;
   const isTaken = options["approve-from-stdin"] === true;
   if (readsAll && isTaken)
-    throw new UsageError('"-" and --approve-from-stdin cannot both read standard input.', "");
+    throw usageError('"-" and --approve-from-stdin cannot both read standard input.', "");
   if (isTerminal && readsAll && task === "") return { type: "typed" };
   if ((isTerminal && !readsAll) || isTaken) return { type: "task", text: task };
   const text = await pipedTask(task, readsAll, host);
@@ -69,8 +69,5 @@ async function typedTask(terminal: AgentTerminal): Promise<string | undefined> {
   }
 }
 
-const missingTaskError = (): UsageError =>
-  new UsageError(
-    "Missing task.",
-    'Use moora run "what to do", or moora run - to read it from standard input.',
-  );
+const missingTaskError = (): CliFailure =>
+  usageError("Missing task.", 'Use moora run "what to do", or moora run - to read it from standard input.');

@@ -5,7 +5,7 @@ import type { AuthFile } from "../auth-file.ts";
 import { describingOptions, type Command, type CommandCall } from "../command.ts";
 import type { McpOption } from "../mcp/tools-of-server.ts";
 import { graceMs, stopped, withServer } from "../with-server.ts";
-import { UsageError } from "../usage-error.ts";
+import { usageError } from "../cli-failure.ts";
 
 /** Serves agents over HTTP until it is stopped. */
 export const serveCommand: Command = {
@@ -79,11 +79,11 @@ async function listen({ options }: CommandCall, server: AgentServer): Promise<Li
     return await serve(server, { port, hostname });
   } catch (error) {
     if (error instanceof BuildError) {
-      throw new UsageError(
+      throw usageError(
         `--host ${hostname} can be reached by others, and the server has no authorize.`,
         "Name its users with --auth FILE, export authorize from the module of --agent, or use 127.0.0.1.",
       );
     }
-    throw error instanceof ListenError ? new UsageError(error.message, "") : error;
+    throw error instanceof ListenError ? usageError(error.message, "") : error;
   }
 }

@@ -3,11 +3,10 @@ import { join, resolve } from "node:path";
 import type { Tool } from "@moora/agent";
 import { errorText } from "@moora/agent-core-effects/internal";
 import type { ConfiguredServer, McpConnection } from "@moora/mcp";
-import { CliFailure } from "../cli-failure.ts";
+import { CliFailure, usageError } from "../cli-failure.ts";
 import { exitCodes, type CliHost } from "../cli-host.ts";
 import type { Options } from "../options.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { UsageError } from "../usage-error.ts";
 import { isMcpError, isNotInstalled, loadMcp } from "./load-mcp.ts";
 import { textToServer } from "./text-to-server.ts";
 
@@ -20,7 +19,7 @@ export interface McpServers {
 const configFile = join(".moora", "mcp.json");
 
 /**
- * Connects to the servers that `--mcp` and `--mcp-config` name. Throws `UsageError` for an invalid value and a missing package,
+ * Connects to the servers that `--mcp` and `--mcp-config` name. Throws `CliFailure` for an invalid value and a missing package,
  * and `CliFailure` if a server cannot be used; then none runs.
  */
 export async function openMcpServers(options: Options, host: CliHost, screen: Screen): Promise<McpServers> {
@@ -69,12 +68,12 @@ function fromConfig(
   try {
     text = readFileSync(resolve(cwd, file), "utf8");
   } catch (error) {
-    throw new UsageError(`--mcp-config: the file ${file} cannot be read: ${errorText(error)}.`, "");
+    throw usageError(`--mcp-config: the file ${file} cannot be read: ${errorText(error)}.`, "");
   }
   try {
     return parse(text, env);
   } catch (error) {
-    throw new UsageError(`--mcp-config ${file}: ${errorText(error)}`, "");
+    throw usageError(`--mcp-config ${file}: ${errorText(error)}`, "");
   }
 }
 
@@ -97,6 +96,6 @@ async function closeAll(connections: readonly McpConnection[]): Promise<void> {
 function toFailure(error: unknown): unknown {
   if (!isMcpError(error)) return error;
   return isNotInstalled(error)
-    ? new UsageError(error.message, "")
+    ? usageError(error.message, "")
     : new CliFailure(exitCodes.failed, error.message);
 }

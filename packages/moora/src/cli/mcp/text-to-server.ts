@@ -1,9 +1,9 @@
 import type { ConfiguredServer, McpServerAddress } from "@moora/mcp";
-import { UsageError } from "../usage-error.ts";
+import { usageError } from "../cli-failure.ts";
 
 /**
  * The server that a value of `--mcp` names: a URL, or a command with its arguments, which may be quoted. `NAME=` before it is its
- * name; without one it has the name of the program or of the host. Throws `UsageError` for an invalid value.
+ * name; without one it has the name of the program or of the host. Throws `CliFailure` for an invalid value.
  */
 export function textToServer(text: string): ConfiguredServer {
   const [, name, what = ""] = /^(?:([a-z][a-z0-9_-]{0,31})=)?(.*)$/s.exec(text.trim()) ?? [];
@@ -13,13 +13,13 @@ export function textToServer(text: string): ConfiguredServer {
 
 function urlToServer(text: string): McpServerAddress {
   if (URL.canParse(text)) return { url: text };
-  throw new UsageError(`--mcp "${text}" is not a valid URL.`, "");
+  throw usageError(`--mcp "${text}" is not a valid URL.`, "");
 }
 
 function commandToServer(text: string): McpServerAddress {
   const [command, ...args] = wordsOf(text);
   if (command === undefined)
-    throw new UsageError("--mcp needs a command or a URL.", 'Use --mcp "npx -y some-server".');
+    throw usageError("--mcp needs a command or a URL.", 'Use --mcp "npx -y some-server".');
   return { command, args };
 }
 
@@ -29,7 +29,7 @@ function wordsOf(text: string): readonly string[] {
   const words: string[] = [];
   let word: string | undefined;
   for (const [part, single, double, escaped, plain, open] of text.matchAll(parts)) {
-    if (open !== undefined) throw new UsageError(`--mcp "${text}" has a quotation mark without its end.`, "");
+    if (open !== undefined) throw usageError(`--mcp "${text}" has a quotation mark without its end.`, "");
     if (/^\s/.test(part)) {
       if (word !== undefined) words.push(word);
       word = undefined;

@@ -1,7 +1,7 @@
 import type { Agent } from "@moora/agent";
 import type { AgentServerOptions } from "@moora/server";
 import manifest from "../../../package.json" with { type: "json" };
-import { UsageError } from "../usage-error.ts";
+import { CliFailure } from "../cli-failure.ts";
 import { isNotInstalled, loadMcp } from "./load-mcp.ts";
 
 /** The option `mcp` of a server, or why it is off. */
@@ -33,8 +33,7 @@ async function loadedMcp(): Promise<Awaited<ReturnType<typeof loadMcp>> | { read
     await mcp.checkServerSdk();
     return mcp;
   } catch (error) {
-    if (isNotInstalled(error)) return { isOffBecause: error.message };
-    if (error instanceof UsageError) return { isOffBecause: `${error.message} ${error.hint}` };
+    if (isNotInstalled(error) || error instanceof CliFailure) return { isOffBecause: error.message };
     throw error;
   }
 }

@@ -1,7 +1,8 @@
-import type { AgentState, Question, Session } from "@moora/agent";
+import { effectsAt, type AgentState, type Question, type Session } from "@moora/agent";
 import { refusalWithoutReviewer } from "@moora/agent/internal";
-import { isLoopRunning } from "@moora/agent-core-state-machine";
-import { noReviewer, openCallsOf, toolOf } from "@moora/agent-core-state-machine/internal";
+import { isHeld } from "@moora/agent-core-effects/internal";
+import { isLoopRunning, isPaused } from "@moora/agent-core-state-machine";
+import { noReviewer, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { Screen } from "../terminal/screen.ts";
 import type { QuestionPrompt } from "./question-prompt.ts";
 
@@ -30,12 +31,17 @@ export class RunQuestions {
     this.#canAsk = parts.canAsk;
   }
 
+  /** Whether a person is here who answers, and waits. */
+  get canAsk(): boolean {
+    return this.#canAsk;
+  }
+
   /** Whether a question was rejected because it could not be asked. */
   get hasRejected(): boolean {
     return this.#hasRejected;
   }
 
-  /** Resolves when the run waits only for decisions that cannot be made here. */
+  /** Resolves when the run waits only for decisions that cannot be made here, or for the resume of a paused session. */
   leftOpen(): Promise<"left-open"> {
     return new Promise((resolve) => (this.#onLeftOpen = () => resolve("left-open")));
   }
@@ -101,13 +107,16 @@ const keyOf = ({ toolCallId, digest, path = [] }: Question): string =>
 const isOpen = (session: Session<unknown>, question: Question): boolean =>
   session.questions().some((asked) => keyOf(asked) === keyOf(question));
 
-/** Whether a loop is in progress in which nothing happens before a person decides. */
+/** Whether a loop is in progress in which nothing happens before a person decides, or resumes the session. */
 function onlyWaits(state: AgentState): boolean {
-  const types = openCallsOf(state.reActContext.control).map(({ status }) => status.type);
+  const paused = isPaused(state);
+  const effects = Object.values(effectsAt(state));
   return (
     isLoopRunning(state) &&
-    types.includes("asking") &&
-    !types.includes("running") &&
-    !types.includes("probing")
+    (paused || effects.some(({ type }) => type === "ask-human")) &&
+    effects.every(
+      (effect) =>
+        effect.type === "ask-human" || effect.type === "wait-until" || (paused && isHeld(effect, state)),
+    )
   );
 }

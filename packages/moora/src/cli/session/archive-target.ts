@@ -1,8 +1,8 @@
 import { dirname, join } from "node:path";
 import type { EventLog } from "@moora/event-log";
-import { noticeToMessage, openLog, parseLogTarget, type LogTarget } from "./log-target.ts";
+import { openLog, parseLogTarget, type LogTarget } from "./log-target.ts";
 import type { SessionCall } from "./session-call.ts";
-import { UsageError } from "../usage-error.ts";
+import { usageError } from "../cli-failure.ts";
 
 /** An open archive, which closes at the end of its block. */
 export interface OpenArchive extends AsyncDisposable {
@@ -17,10 +17,8 @@ export async function openArchive(
 ): Promise<OpenArchive> {
   const archive = parseLogTarget(options.archive ?? besideLog(target), host.cwd);
   if (placeOf(archive) === placeOf(target))
-    throw new UsageError("The archive is the log itself.", "Name another location with --archive.");
-  const onNotice: Parameters<typeof openLog>[1]["onNotice"] = (notice) =>
-    screen.line(noticeToMessage(notice));
-  const log = await openLog(archive, { creates, onNotice });
+    throw usageError("The archive is the log itself.", "Name another location with --archive.");
+  const log = await openLog(archive, screen, creates);
   return { log, target: archive, [Symbol.asyncDispose]: async () => await log.close() };
 }
 
@@ -33,7 +31,7 @@ function besideLog(target: LogTarget): string {
     case "jsonl":
       return `${target.path}-archive`;
     case "postgres":
-      throw new UsageError(
+      throw usageError(
         "Missing --archive.",
         "Name where archived sessions are kept: FILE.db, a folder or postgres://...",
       );

@@ -6,12 +6,10 @@ import {
   startSession,
   type Agent,
   type AgentEvent,
-  type AgentRun,
   type AgentState,
   type DurableSession,
-  type LogListener,
+  type OpenOptions,
   type Session,
-  type SessionView,
 } from "@moora/agent";
 import { openCallsOf, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { ChosenLlm } from "../choose-llm.ts";
@@ -22,65 +20,56 @@ import { openMcpServers } from "../mcp/open-mcp-servers.ts";
 import { agentName, optionsToAgent } from "../options-to-agent.ts";
 import { agentOfModule, type ModuleAgent } from "../served-agents.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { UsageError } from "../usage-error.ts";
 import { CommandHints } from "./command-hints.ts";
-import { noticeToMessage, openLog } from "./log-target.ts";
+import { openLog } from "./log-target.ts";
 import { logTargetOf } from "./session-call.ts";
 import { sessionState } from "./attach-session.ts";
-import { CliFailure } from "../cli-failure.ts";
+import { CliFailure, usageError } from "../cli-failure.ts";
 
 /** How long running work may take to finish once the process was asked to end. */
 const settleMs = 3_000;
-
-/** A loop in progress, and the part of its answer that was streamed before it was joined. */
-export interface RunningLoop {
-  readonly run: AgentRun<unknown>;
-  readonly streaming: SessionView["streaming"];
-}
-
-/** Joins the loop in progress, so that no event from here on is missed. */
-export function joinLoop(session: Session<unknown>): RunningLoop | undefined {
-  const run = session.running();
-  return run && { run, streaming: session.current().streaming };
-}
 
 /** A session, in memory or in a log. */
 export interface CliSession {
   readonly session: Session<unknown>;
   /** The commands for a session in a log. Undefined for a session in memory. */
   readonly hints: CommandHints | undefined;
-  /** The loop that was in progress when it was opened. */
-  readonly running: RunningLoop | undefined;
-  /** The events of the work that resumed before `running` was joined. */
-  readonly opening: readonly AgentEvent<unknown>[];
   /** Starts no new work, and gives running work time to finish. */
   shutdown(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a session, or opens the one that `--session` names. Without a `chosen` model, its agent is that of `--agent`. */
+/** What a session is opened with beside the options. */
+interface OpenParts {
+  /** The model; undefined for the agent of `--agent`. */
+  readonly chosen: ChosenLlm | undefined;
+  readonly screen: Screen;
+  /** Gets every event from the opening on, also of work that resumes in it. Marks questions as seen (no `QuestionUnseen`). */
+  readonly onEvent: (event: AgentEvent<unknown>) => void;
+}
+
+/** Starts a session, or opens the one that `--session` names. */
 export async function openCliSession(
   call: CommandCall,
   host: CliHost,
-  chosen: ChosenLlm | undefined,
-  screen: Screen,
+  parts: OpenParts,
 ): Promise<CliSession> {
+  const { chosen, screen, onEvent } = parts;
   const id = call.options.session;
-  if (id !== undefined) return await openLoggedSession(id, call, host, { chosen, screen });
+  if (id !== undefined) return await openLoggedSession(id, call, host, parts);
   const newId = crypto.randomUUID();
   const { agent, context, closeTools } = await openAgent(call, host, { chosen, screen, id: newId });
   const { clock } = host;
   const session = startSession(agent, { id: newId, clock, context, ...logLines(call.options, screen) });
+  session.onEvent(onEvent);
   const close = async (): Promise<void> => {
     await session.close();
     await closeTools();
   };
-  return { session, hints: undefined, running: undefined, opening: [], shutdown: close, close };
+  return { session, hints: undefined, shutdown: close, close };
 }
 
-interface SessionAgent {
-  readonly chosen: ChosenLlm | undefined;
-  readonly screen: Screen;
+interface SessionAgent extends Pick<OpenParts, "chosen" | "screen"> {
   readonly id: string;
   /** The state of the session, if it exists, and the name of its agent. */
   readonly state?: AgentState | undefined;
@@ -112,14 +101,11 @@ async function openLoggedSession(
   id: string,
   call: CommandCall,
   host: CliHost,
-  { chosen, screen }: Pick<SessionAgent, "chosen" | "screen">,
+  { chosen, screen, onEvent }: OpenParts,
 ): Promise<CliSession> {
   const { options } = call;
   const target = logTargetOf(options, host);
-  const log = await openLog(target, {
-    creates: true,
-    onNotice: (notice) => screen.line(noticeToMessage(notice)),
-  });
+  const log = await openLog(target, screen);
   let closeTools: OpenAgent["closeTools"] | undefined;
   try {
     const state = await sessionState(log, id, host);
@@ -130,18 +116,10 @@ async function openLoggedSession(
     const { agent, context } = opened;
     closeTools = opened.closeTools;
     if (state !== undefined && chosen !== undefined) await checkTools(state, agent, { log, id, host, hints });
-    const { session, running, opening } = await openToRun(agent, {
-      log,
-      id,
-      host,
-      hints,
-      context,
-      ...logLines(options, screen),
-    });
+    const given = { context, onEvent, ...logLines(options, screen) };
+    const session = await openToRun(agent, { log, id, host, hints }, given);
     return {
       session,
-      running,
-      opening,
       hints,
       shutdown: () => session.close({ graceMs: settleMs }),
       async close() {
@@ -157,10 +135,10 @@ async function openLoggedSession(
   }
 }
 
-/** Throws `UsageError` for the session of another agent, whose tools and states are not known here. */
+/** Throws `CliFailure` for the session of another agent, whose tools and states are not known here. */
 function checkAgent(recorded: string | undefined, hints: CommandHints): void {
   if (recorded === undefined || recorded === agentName) return;
-  throw new UsageError(
+  throw usageError(
     `This session belongs to the agent "${recorded}", not to "${agentName}".`,
     `Run it with the module of that agent: --agent FILE, or ${hints.workerCommand()}`,
   );
@@ -171,18 +149,16 @@ interface OpenCall {
   readonly id: string;
   readonly host: CliHost;
   readonly hints: CommandHints;
-  readonly onLog?: LogListener;
-  readonly context: object | undefined;
 }
 
 /**
- * Throws `CliFailure` or `UsageError` if the agent does not have the tools of open calls: it must not run the session, because without
+ * Throws `CliFailure` if the agent does not have the tools of open calls: it must not run the session, because without
  * their tools these calls would be recorded as not run, permanently.
  */
 async function checkTools(
   state: AgentState,
   { tools }: Pick<Agent, "tools">,
-  { log, id, host: { clock, isOwnerGone }, hints }: Omit<OpenCall, "context">,
+  { log, id, host: { clock, isOwnerGone }, hints }: OpenCall,
 ): Promise<void> {
   const missing = openCallsOf(state.reActContext.control).flatMap((call) => {
     const name = recordOf(state, call.id)?.name ?? "";
@@ -191,7 +167,7 @@ async function checkTools(
   if (missing.length === 0) return;
   const owner = await sessionOwner(log, id, { clock, isOwnerGone });
   if (owner !== undefined) throw sessionBusyError(`The session ${id} is run by ${owner}.`, id, hints);
-  throw new UsageError(
+  throw usageError(
     `Session "${id}" has open calls of tools that are not loaded: ${missing.join(", ")}.`,
     "Load them as before: --tools FILE for a module, --mcp for a server, --allow-fetch for fetch_url.\n" +
       `To cancel the calls instead: ${hints.command("cancel", id)}`,
@@ -201,26 +177,21 @@ async function checkTools(
 /** Opens a session to run it. Throws `CliFailure` if another process runs it, or if a newer release wrote to it. */
 async function openToRun(
   agent: Agent<unknown>,
-  { log, id, host, hints, onLog, context }: OpenCall,
-): Promise<Pick<CliSession, "running" | "opening"> & { readonly session: DurableSession<unknown> }> {
+  { log, id, host, hints }: OpenCall,
+  given: Pick<OpenOptions, "onEvent" | "onLog"> & { readonly context: object | undefined },
+): Promise<DurableSession<unknown>> {
   const { clock, owner, isOwnerGone } = host;
-  const opening = new OpeningEvents();
   try {
     const session = await openSession(agent, {
+      ...given,
       log,
       id,
       clock,
-      onEvent: opening.listener,
-      context,
       ...(owner === undefined ? {} : { owner }),
-      ...(onLog === undefined ? {} : { onLog }),
       ...(isOwnerGone === undefined ? {} : { isOwnerGone }),
     });
     const { access, lastError } = session.info();
-    if (access === "run") {
-      const running = joinLoop(session);
-      return { session, running, opening: opening.end(running) };
-    }
+    if (access === "run") return session;
     await session.close();
     throw lastError;
   } catch (error) {
@@ -228,42 +199,6 @@ async function openToRun(
     throw sessionBusyError(`The session ${id} is run by ${error.owner ?? "another process"}.`, id, hints);
   }
 }
-
-/** Collects the events of a session until its run can be joined: work that resumes may end before. */
-class OpeningEvents {
-  #events: AgentEvent<unknown>[] = [];
-  #isCollecting = true;
-
-  /** The listener of the session that is opened. Marks questions as seen (no `QuestionUnseen`). */
-  readonly listener = (event: AgentEvent<unknown>): void => {
-    if (this.#isCollecting) this.#events.push(event);
-  };
-
-  /** The events so far, without those that the joined run and its end show. Call it once, when the run is joined. */
-  end(joined: RunningLoop | undefined): readonly AgentEvent<unknown>[] {
-    this.#isCollecting = false;
-    const events = this.#events;
-    this.#events = [];
-    return events.filter((event, index) => !isShownLater(event, events.slice(index + 1), joined));
-  }
-}
-
-/** Whether the run begins with an event: with a question, a call that runs, the message that streams, or how it has ended. */
-function isShownLater(
-  event: AgentEvent<unknown>,
-  later: readonly AgentEvent<unknown>[],
-  joined: RunningLoop | undefined,
-): boolean {
-  if (event.type === "FinalAnswer" || event.type === "Error") return true;
-  if (event.type === "ToolCallStarted") return !later.some((next) => endsCall(next, event.toolCallId));
-  if (event.type === "LlmToken") return event.messageId === joined?.streaming?.messageId;
-  const asked = event.type === "SubAgentEvent" ? event.event : event;
-  return asked.type === "ApprovalRequested";
-}
-
-const endsCall = (event: AgentEvent<unknown>, toolCallId: string): boolean =>
-  (event.type === "ToolCallFinished" || event.type === "ToolCallRetryScheduled") &&
-  event.toolCallId === toolCallId;
 
 /** The failure of a command that would run a session which another process runs. */
 const sessionBusyError = (message: string, id: string, hints: CommandHints): CliFailure =>

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { memoryLog, type EventLog, type LogNotice } from "@moora/event-log";
-import { UsageError } from "../usage-error.ts";
+import { usageError } from "../cli-failure.ts";
+import type { Screen } from "../terminal/screen.ts";
 import { codeOf } from "./use-file.ts";
 
 interface LogTargetBase {
@@ -50,7 +51,7 @@ function withoutPassword(url: URL): string {
 function parseLogUrl(text: string, cwd: string): LogTarget {
   const url = URL.parse(text);
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
-    throw new UsageError("--log is not a valid location for a log.", validTargets);
+    throw usageError("--log is not a valid location for a log.", validTargets);
   const shown = withoutPassword(url);
   return {
     type: "postgres",
@@ -61,13 +62,11 @@ function parseLogUrl(text: string, cwd: string): LogTarget {
 }
 
 /**
- * Opens a log, and loads only the store that it needs. `creates`: whether a missing log is created. Otherwise it
- * counts as empty: looking for a session leaves no file behind.
+ * Opens a log, and loads only the store that it needs. Its notices are shown on the screen. `creates`: whether a missing log is created.
+ * Otherwise it counts as empty: looking for a session leaves no file behind.
  */
-export async function openLog(
-  target: LogTarget,
-  { creates, onNotice }: { readonly creates: boolean; readonly onNotice: (notice: LogNotice) => void },
-): Promise<EventLog> {
+export async function openLog(target: LogTarget, screen: Screen, creates: boolean = true): Promise<EventLog> {
+  const onNotice = (notice: LogNotice): void => screen.line(noticeToMessage(notice));
   switch (target.type) {
     case "postgres": {
       const { postgresLog } = await import("@moora/event-log-postgres");
@@ -92,7 +91,7 @@ export async function openLog(
 
 /**
  * Creates the folder of a log and those above it. Sessions contain private conversations: the folder is readable by its owner only, and
- * `.moora` is kept out of repositories. Throws `UsageError`.
+ * `.moora` is kept out of repositories. Throws `CliFailure`.
  */
 export function createLogFolder(folder: string, shown: string): void {
   try {
@@ -100,7 +99,7 @@ export function createLogFolder(folder: string, shown: string): void {
     if (basename(folder) === defaultFolder) writeFileSync(join(folder, ".gitignore"), "*\n", { flag: "wx" });
   } catch (error) {
     if (existsSync(folder)) return;
-    throw new UsageError(
+    throw usageError(
       `Cannot create a log at ${shown}: ${codeOf(error) ?? "unknown error"}.`,
       "Name another location with --log.",
     );
@@ -108,13 +107,13 @@ export function createLogFolder(folder: string, shown: string): void {
 }
 
 function checkFolder({ path, shown }: { readonly path: string; readonly shown: string }): void {
-  if (existsSync(path) && !isFolder(path)) throw new UsageError(`${shown} is not a folder.`, validTargets);
+  if (existsSync(path) && !isFolder(path)) throw usageError(`${shown} is not a folder.`, validTargets);
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** A notice of a log, for people. */
-export function noticeToMessage({ type, id, afterSeq, droppedBytes }: LogNotice): string {
+function noticeToMessage({ type, id, afterSeq, droppedBytes }: LogNotice): string {
   switch (type) {
     case "torn-tail":
       return `The last write to "${id}" was interrupted: ${droppedBytes} unfinished bytes after record ${afterSeq} are ignored.`;

@@ -1,16 +1,15 @@
 import { readHeader, SessionError, stateAt, type Position } from "@moora/agent";
 import { LogError, type EventLog } from "@moora/event-log";
-import { CliFailure } from "../cli-failure.ts";
+import { CliFailure, usageError } from "../cli-failure.ts";
 import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
 import { agentName } from "../options-to-agent.ts";
 import { sessionOptions, type Command } from "../command.ts";
 import type { Options, OptionName } from "../options.ts";
 import { Screen } from "../terminal/screen.ts";
 import { environmentSecrets, urlPasswords } from "../secrets.ts";
-import { UsageError } from "../usage-error.ts";
 import { withCopyLostHint } from "./closed-session.ts";
 import { CommandHints } from "./command-hints.ts";
-import { noticeToMessage, openLog, parseLogTarget, type LogTarget } from "./log-target.ts";
+import { openLog, parseLogTarget, type LogTarget } from "./log-target.ts";
 
 /** An open log, and the output of the command that uses it. */
 export interface OpenLog {
@@ -88,7 +87,7 @@ export async function withLog<Result>(
 ): Promise<Result> {
   const target = logTargetOf(options, host);
   const screen = new Screen(host, [...environmentSecrets(host.env), ...logSecrets(target)]);
-  const log = await openLog(target, { creates, onNotice: (notice) => screen.line(noticeToMessage(notice)) });
+  const log = await openLog(target, screen, creates);
   try {
     return await work({ log, target, screen });
   } finally {
@@ -113,9 +112,9 @@ function checkArguments({ name, usage }: Pick<Command, "name" | "usage">, args: 
   const missing = slots.find((slot, index) => slot.startsWith("<") && args[index] === undefined);
   const hint = `Usage: moora ${name} ${usage}`.trimEnd();
   if (missing !== undefined)
-    throw new UsageError(`Missing ${missing.replace("...>", ">")} for "moora ${name}".`, hint);
+    throw usageError(`Missing ${missing.replace("...>", ">")} for "moora ${name}".`, hint);
   if (args.length > slots.length && !usage.includes("..."))
-    throw new UsageError(`Too many arguments for "moora ${name}".`, hint);
+    throw usageError(`Too many arguments for "moora ${name}".`, hint);
 }
 
 /** The state at a record; default: at the last one. Throws `CliFailure` for a record that the session does not have. */

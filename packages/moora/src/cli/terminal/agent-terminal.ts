@@ -4,6 +4,7 @@ import {
   failureToError,
   type AgentEvent,
   type AgentRun,
+  type RunResult,
   type Question,
   type Session,
 } from "@moora/agent";
@@ -11,25 +12,25 @@ import { oneLine } from "@moora/agent-core-effects/internal";
 import { chooseLlm, type ChosenLlm } from "../choose-llm.ts";
 import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
-import { joinLoop, openCliSession, type RunningLoop, type CliSession } from "../session/cli-session.ts";
+import { openCliSession, type CliSession } from "../session/cli-session.ts";
 import { errorToExitCode, errorToMessage, modelFailureCause } from "../error-message.ts";
 import { createLineReader, type LineRead, type LineReader } from "./line-reader.ts";
 import { plannerNotice } from "../providers.ts";
 import { Interrupts } from "./interrupts.ts";
 import { QuestionPrompt } from "../questions/question-prompt.ts";
 import { RunQuestions } from "../questions/run-questions.ts";
-import type { RunView } from "./run-view.ts";
+import { pauseText, type Pause, type RunView } from "./run-view.ts";
 import { Screen } from "./screen.ts";
 import { environmentSecrets } from "../secrets.ts";
 import { logTargetOf, logSecrets } from "../session/session-call.ts";
 import { JsonView } from "./json-view.ts";
-import type { Options } from "../options.ts";
 import { TextView } from "./text-view.ts";
 
 interface AgentTerminalParts {
   readonly chosen: ChosenLlm | undefined;
   readonly screen: Screen;
   readonly cliSession: CliSession;
+  readonly events: SessionEvents;
 }
 
 /** The terminal, or the pipe, through which a user or a program talks to an agent. */
@@ -46,24 +47,21 @@ export class AgentTerminal {
   readonly #subscriptions: readonly (() => void)[];
   /** Cancels the line that is being read. */
   #reading: AbortController | undefined;
-  /** A loop that another process started while this one was idle. */
-  #running: RunningLoop | undefined;
-  /** What the loop that was resumed has done already, until it is shown. */
-  readonly #opening: AgentEvent<unknown>[];
-  #isWorking = false;
+  readonly #events: SessionEvents;
   /** Set once the process was asked to end. */
   #stopping: Promise<void> | undefined;
 
   /**
-   * Opens the session that the options name. Throws `UsageError` for invalid options, and the error if the session cannot be
+   * Opens the session that the options name. Throws `CliFailure` for invalid options, and the error if the session cannot be
    * opened.
    */
   static async open(call: CommandCall, host: CliHost): Promise<AgentTerminal> {
     const chosen = call.options.agent !== undefined ? undefined : chooseLlm(call.options, host.env);
     const secrets = chosen?.secrets ?? environmentSecrets(host.env);
     const screen = new Screen(host, [...secrets, ...logSecrets(logTargetOf(call.options, host))]);
-    const cliSession = await openCliSession(call, host, chosen, screen);
-    return new AgentTerminal(call, host, { chosen, screen, cliSession });
+    const events = new SessionEvents();
+    const cliSession = await openCliSession(call, host, { chosen, screen, onEvent: events.push });
+    return new AgentTerminal(call, host, { chosen, screen, cliSession, events });
   }
 
   private constructor({ options }: CommandCall, host: CliHost, parts: AgentTerminalParts) {
@@ -71,8 +69,7 @@ export class AgentTerminal {
     this.screen = parts.screen;
     this.cliSession = parts.cliSession;
     this.session = parts.cliSession.session;
-    this.#running = parts.cliSession.running;
-    this.#opening = [...parts.cliSession.opening];
+    this.#events = parts.events;
     this.#interrupts = new Interrupts(host);
     this.#lines = createLineReader(host, () => this.#interrupts.interrupt());
     this.#questions = new RunQuestions({
@@ -83,19 +80,25 @@ export class AgentTerminal {
       canAsk: this.#lines.isTerminal || options["approve-from-stdin"] === true,
       isDurable: this.cliSession.hints !== undefined,
     });
-    this.#view = createView({ ...parts, options, clock: host.clock });
+    const showsTrace = options.trace === true;
+    this.#view =
+      options.json === true
+        ? new JsonView(this.screen, showsTrace)
+        : new TextView(this.screen, {
+            showsTrace,
+            now: () => host.clock.now(),
+            retryReason: (kind, message) => modelFailureCause(kind, message, this.chosen),
+          });
     this.#subscriptions =
       this.cliSession.hints === undefined
         ? []
-        : [host.onTerminate(() => this.#shutdown()), this.session.onEvent(() => this.#joinNewLoop())];
+        : [host.onTerminate(() => this.#shutdown()), this.session.onEvent(() => this.#endReading())];
     if (this.chosen?.provider.needsModel === false) this.screen.dim(plannerNotice);
   }
 
   /** Whether a loop was in progress when the session was opened, including one that has ended since. */
   get hasResumedLoop(): boolean {
-    return (
-      this.#running !== undefined || this.session.running() !== undefined || this.session.trace().length > 0
-    );
+    return this.session.running() !== undefined || this.session.trace().length > 0;
   }
 
   /** The last message of the user in this session. */
@@ -110,7 +113,7 @@ export class AgentTerminal {
 
   /** Reads the next line of input. Ctrl-C interrupts it. A loop that another process starts ends it as `canceled`. */
   async readLine(prompt: string): Promise<LineRead> {
-    if (this.isStopping || this.#running !== undefined) return { type: "canceled" };
+    if (this.isStopping || this.#hasNewLoop()) return { type: "canceled" };
     const reading = new AbortController();
     let isInterrupted = false;
     const interrupt = (): void => {
@@ -138,74 +141,57 @@ export class AgentTerminal {
   /** Shows the loop in progress to its end: one that a crash interrupted, or that another process started. */
   async resume(): Promise<ExitCode> {
     this.screen.dim(`> ${oneLine(this.lastMessage ?? "")}`);
-    for (const event of this.#opening.splice(0)) this.#view.show(event);
-    const running = this.#running ?? joinLoop(this.session);
-    this.#running = undefined;
-    if (running === undefined) return this.#showEnded();
-    const { run, streaming } = running;
-    if (streaming !== null) this.#view.show({ type: "LlmToken", ...streaming, offset: 0 });
-    return await this.#showUntilEnd(() => run);
+    return await this.#showUntilEnd(() => this.session.running());
   }
 
-  async #showUntilEnd(begin: () => AgentRun<unknown>): Promise<ExitCode> {
-    this.#isWorking = true;
+  async #showUntilEnd(begin: () => AgentRun<unknown> | undefined): Promise<ExitCode> {
     const run = begin();
-    this.#showPause();
-    const cancel = (): void => run.cancel("The user pressed Ctrl-C.");
-    try {
-      return await this.#interrupts.during(cancel, () => this.#showRun(run, cancel));
-    } finally {
-      this.#isWorking = false;
-    }
+    const pause = this.#pause();
+    if (pause !== undefined && this.#questions.canAsk)
+      this.screen.line(pauseText(pause, ", in another terminal"));
+    const cancel = (): void => run?.cancel("The user pressed Ctrl-C.");
+    return await this.#interrupts.during(cancel, () => this.#showRun(run, cancel));
   }
 
-  /** A paused session starts no work: without this the command would wait in silence. */
-  #showPause(): void {
+  /** The pause of the session, which starts no work before a person resumes it. */
+  #pause(): Pause | undefined {
     const { paused } = this.session.current();
     const { hints } = this.cliSession;
-    if (paused === undefined || paused === null || hints === undefined) return;
-    const reason = paused.reason === undefined ? "" : ` (${oneLine(paused.reason)})`;
-    this.screen.line(
-      `The session is paused${reason}. To continue it, in another terminal: ${hints.command("resume", this.session.id)}`,
-    );
+    if (!paused || hints === undefined) return undefined;
+    return { ...paused, command: hints.command("resume", this.session.id) };
   }
 
-  /** Shows a run to its end, or until it waits only for decisions that cannot be made here. */
-  async #showRun(run: AgentRun<unknown>, cancel: () => void): Promise<ExitCode> {
+  /** Shows a run to its end, or until it waits only for people who are not here. Undefined: the loop has ended meanwhile. */
+  async #showRun(run: AgentRun<unknown> | undefined, cancel: () => void): Promise<ExitCode> {
     const over = new AbortController();
     const ask = (question: Question): void => this.#questions.ask(question, over.signal, cancel);
     const leftOpen = this.#questions.leftOpen();
     try {
+      this.#events.show((event) => {
+        // The view ends the line of the answer before a question is asked.
+        this.#view.show(event);
+        const asked = event.type === "SubAgentEvent" ? event.event : event;
+        if (asked.type === "ApprovalRequested") ask(asked);
+        this.#questions.check();
+      });
       for (const question of this.session.questions()) ask(question);
-      const end = await Promise.race([this.#showEvents(run, ask, over.signal), leftOpen]);
+      this.#questions.check();
+      const end = await Promise.race([run ?? this.#ended(), leftOpen]);
       if (end === "left-open") return this.#showWaiting();
-      this.#view.showResult(await run);
+      const { answer, text } = end;
+      this.#view.show({ type: "FinalAnswer", answer, text });
+      this.#view.showResult(end);
       return this.#questions.hasRejected ? exitCodes.unasked : exitCodes.answered;
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       return this.#showFailure(error);
     } finally {
       over.abort();
+      this.#events.show(undefined);
     }
   }
 
-  async #showEvents(
-    run: AgentRun<unknown>,
-    ask: (question: Question) => void,
-    over: AbortSignal,
-  ): Promise<"ended"> {
-    for await (const event of run) {
-      if (over.aborted) break;
-      // The view ends the line of the answer before a question is asked.
-      this.#view.show(event);
-      const asked = event.type === "SubAgentEvent" ? event.event : event;
-      if (asked.type === "ApprovalRequested") ask(asked);
-      this.#questions.check();
-    }
-    return "ended";
-  }
-
-  /** Shows the questions that are open, with the commands that settle them. */
+  /** Shows the questions that are open and the pause, with the commands that settle them. */
   #showWaiting(): ExitCode {
     const { hints } = this.cliSession;
     if (hints === undefined) return exitCodes.failed;
@@ -213,7 +199,8 @@ export class AgentTerminal {
       .questions()
       .filter(({ path }) => path === undefined)
       .map((question) => ({ question, commands: hints.decisionCommands(this.session.id, question) }));
-    this.#view.showWaiting(questions, hints.runCommand("run", "--session", this.session.id));
+    const resume = hints.runCommand("run", "--session", this.session.id);
+    this.#view.showWaiting({ questions, pause: this.#pause(), resume });
     return exitCodes.waiting;
   }
 
@@ -223,26 +210,29 @@ export class AgentTerminal {
       this.screen.line(`Stopped. To resume: ${resume}`);
       return exitCodes.terminated;
     }
+    this.#view.show({ type: "Error", error });
     this.#view.showFailure(error, errorToMessage(error, this.chosen));
     return errorToExitCode(error);
   }
 
-  #showEnded(): ExitCode {
+  /** The result of the last loop. Throws `AgentError` for one that has failed. */
+  #ended(): RunResult<unknown> {
     const { streaming: _, ...state } = this.session.current();
     const { control, step, usage } = state.reActContext;
     const trace = this.session.trace();
-    if (control.type === "Error") return this.#showFailure(failureToError(control.failure, state, trace));
+    if (control.type === "Error") throw failureToError(control.failure, state, trace);
     const text = answerTextAt(state);
-    this.#view.show({ type: "FinalAnswer", answer: text, text });
-    this.#view.showResult({ answer: text, text, steps: step, usage, state, trace });
-    return exitCodes.answered;
+    return { answer: text, text, steps: step, usage, state, trace };
   }
 
-  /** Joins a loop that another process started: it is shown before the next line is read. */
-  #joinNewLoop(): void {
-    if (this.#isWorking || this.#running !== undefined) return;
-    this.#running = joinLoop(this.session);
-    if (this.#running !== undefined) this.#reading?.abort();
+  /** Whether another process has started a loop that is not shown yet. */
+  #hasNewLoop(): boolean {
+    return !this.#events.isShown && (this.#events.hasWaitingLoop || this.session.running() !== undefined);
+  }
+
+  /** A loop that another process started is shown before the next line is read. */
+  #endReading(): void {
+    if (this.#hasNewLoop()) this.#reading?.abort();
   }
 
   /** Starts no new work, gives running work time to finish, and ends; a second call ends immediately. */
@@ -265,17 +255,32 @@ export class AgentTerminal {
   }
 }
 
-interface ViewParts {
-  readonly screen: Screen;
-  readonly chosen: ChosenLlm | undefined;
-  readonly options: Options;
-  readonly clock: CliHost["clock"];
-}
+/** The events of a session, in order: those of a loop that is not shown yet wait. */
+class SessionEvents {
+  #waiting: AgentEvent<unknown>[] = [];
+  #show: ((event: AgentEvent<unknown>) => void) | undefined;
 
-/** The view that the options name: lines of JSON, or text for people. */
-function createView({ screen, chosen, options, clock }: ViewParts): RunView {
-  const showsTrace = options.trace === true;
-  if (options.json === true) return new JsonView(screen, showsTrace);
-  const retryReason = (kind: string, message: string): string => modelFailureCause(kind, message, chosen);
-  return new TextView(screen, { showsTrace, now: () => clock.now(), retryReason });
+  get isShown(): boolean {
+    return this.#show !== undefined;
+  }
+
+  /** Whether events of a loop wait. Others, such as a pause, are shown with the next loop. */
+  get hasWaitingLoop(): boolean {
+    return this.#waiting.some(({ type }) => type === "StateStarted");
+  }
+
+  /** How a loop has ended is not shown by its event: its run says more about it. */
+  readonly push = (event: AgentEvent<unknown>): void => {
+    if (event.type === "FinalAnswer" || event.type === "Error") return;
+    if (this.#show === undefined) this.#waiting.push(event);
+    else this.#show(event);
+  };
+
+  /** Shows the events that wait, and those that follow; undefined ends this. */
+  show(show: ((event: AgentEvent<unknown>) => void) | undefined): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#show = show;
+    for (const event of waiting) show?.(event);
+  }
 }

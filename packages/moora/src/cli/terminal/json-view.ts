@@ -1,5 +1,5 @@
 import { askedText, type AgentError, type AgentEvent, type Question, type RunResult } from "@moora/agent";
-import type { OpenQuestion, RunView } from "./run-view.ts";
+import type { RunView, Waiting } from "./run-view.ts";
 import type { Screen } from "./screen.ts";
 import type { SecretFilter } from "./secret-filter.ts";
 
@@ -62,10 +62,10 @@ export class JsonView implements RunView {
     });
   }
 
-  showWaiting(questions: readonly OpenQuestion[], resume: string): void {
+  showWaiting({ questions, pause, resume }: Waiting): void {
     this.#endText();
     const open = questions.map(({ question, commands }) => ({ ...questionToJson(question), commands }));
-    this.#screen.json({ type: "Result", ok: false, questions: open, resume });
+    this.#screen.json({ type: "Result", ok: false, questions: open, ...(pause && { pause }), resume });
   }
 
   /** Prints the buffered text, which could have been the beginning of a secret. */

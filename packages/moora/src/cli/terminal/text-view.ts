@@ -9,7 +9,7 @@ import {
 } from "@moora/agent";
 import { oneLine, resultSummary } from "@moora/agent-core-effects/internal";
 import { questionText } from "../questions/question-text.ts";
-import type { OpenQuestion, RunView } from "./run-view.ts";
+import { pauseText, type RunView, type Waiting } from "./run-view.ts";
 import type { Screen } from "./screen.ts";
 
 export interface TextViewOptions {
@@ -68,11 +68,14 @@ export class TextView implements RunView {
     this.#showTrace(trace);
   }
 
-  showWaiting(questions: readonly OpenQuestion[], resume: string): void {
+  showWaiting({ questions, pause, resume }: Waiting): void {
     this.#endLine();
     for (const { question, commands } of questions)
       this.#screen.line([questionText(question), ...commands.map((command) => `  ${command}`)].join("\n"));
-    this.#screen.line(`Waiting for a decision. Use one of the commands above, then resume with\n  ${resume}`);
+    if (pause !== undefined) this.#screen.line(pauseText(pause));
+    const what =
+      questions.length === 0 ? "to be resumed. Use the command" : "for a decision. Use one of the commands";
+    this.#screen.line(`Waiting ${what} above, then resume with\n  ${resume}`);
   }
 
   #showTrace(trace: Trace): void {

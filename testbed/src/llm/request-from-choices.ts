@@ -1,5 +1,5 @@
-import { defined, type Json } from "../../json.ts";
 import type {
+  Json,
   LlmContent,
   LlmFile,
   LlmMessage,
@@ -9,7 +9,8 @@ import type {
   LlmTool,
   LlmToolChoice,
   LlmToolResult,
-} from "../../request.ts";
+} from "@moora/llm";
+import { defined } from "@moora/llm/adapter";
 
 /** The target of the requests in an adapter's property tests. */
 export interface RequestChoiceOptions {

@@ -1,9 +1,6 @@
-import type { LlmCallOptions, LlmCaller } from "../../caller.ts";
-import type { LlmFailureKind } from "../../outcome.ts";
-import type { ServerBehavior } from "../conformance/harness.ts";
-import { requestOf } from "../conformance/requests.ts";
-import { ProtocolServer } from "./protocol-server.ts";
-import type { ServerDialect } from "./server-dialect.ts";
+import type { LlmCallOptions, LlmCaller, LlmFailureKind } from "@moora/llm";
+import { ProtocolServer, type ServerBehavior, type ServerDialect } from "@moora/llm/testing";
+import { requestOf } from "../request-of.ts";
 
 const answer = { text: Array.from({ length: 30 }, (_, index) => `word ${index} `) };
 
@@ -44,7 +41,7 @@ export async function endCallsInEveryWay(
   const caller = callerAt(await server.listen());
   for (const { kind, behavior, options } of endings) {
     server.serve(behavior);
-    const outcome = await caller.call(requestOf(), options?.());
+    const outcome = await caller.call(requestOf({ model: "model-a" }), options?.());
     const actual = outcome.ok ? "ok" : outcome.failure.kind;
     if (actual !== kind) throw new Error(`A call must end as ${kind}, got ${actual}.`);
   }

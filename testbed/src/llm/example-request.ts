@@ -1,4 +1,4 @@
-import type { LlmRequest } from "../../request.ts";
+import type { LlmRequest } from "@moora/llm";
 
 /**
  * A request that contains one of everything, for tests that compare the whole body of a request. `reasoning` is the

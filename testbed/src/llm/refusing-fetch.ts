@@ -1,4 +1,5 @@
-import { isJsonObject, textToJson, type JsonObject } from "../../json.ts";
+import type { JsonObject } from "@moora/llm";
+import { isJsonObject, textToJson } from "@moora/llm/adapter";
 
 /** A kind of part that a server does not accept. */
 export interface RefusedPart {
