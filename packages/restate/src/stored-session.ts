@@ -1,4 +1,4 @@
-import { foldHeader, newSessionHeader, type Agent, type FoldedSession } from "@moora/agent";
+import { foldHeader, newSessionHeader, SessionError, type Agent, type FoldedSession } from "@moora/agent";
 import { rulesVersion } from "@moora/agent-core-state-machine";
 import { stateVersion } from "@moora/agent-core-state-machine/internal";
 import type { ChainHead, LogRecord } from "@moora/event-log";
@@ -56,6 +56,7 @@ export async function openSession(
 ): Promise<OpenedSession> {
   const head = await ctx.get("head");
   if (head === null) {
+    if ((await ctx.get("header")) !== null) throw ofOldLayout(ctx.key);
     const header = newSessionHeader(agent, ctx.rand.uuidv4());
     return { header, session: foldHeader(header), head: undefined };
   }
@@ -64,6 +65,13 @@ export async function openSession(
     AbortSignal.any([ctx.request().attemptCompletedSignal, AbortSignal.timeout(longestReadMs)]);
   return { ...(await cache.readAt(ctx.key, head, signal)), head };
 }
+
+/** Such a session would be lost if the next input began it anew. */
+const ofOldLayout = (id: string): SessionError =>
+  new SessionError(
+    "UnsupportedVersion",
+    `The session ${id} has no key "head": an earlier release stored it. Copy it with toLog of that release, and import it here.`,
+  );
 
 /** Whether this release has folded a snapshot, or would fold the same. */
 export const isOfRelease = (snapshot: SnapshotAbout): boolean =>

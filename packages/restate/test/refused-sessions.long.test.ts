@@ -160,6 +160,20 @@ describe("a release that cannot use the data of a session", () => {
     });
   });
 
+  it("refuses posts to a session without a head, which an earlier release of this library has stored", async () => {
+    const id = newId();
+    const agent = agentOf({ version: "1", data: numbers });
+    await deployAgent(agent);
+    const header = newSessionHeader(agent, "one");
+    await server.setState("clerk-session", id, { header, session: foldHeader(header), version: "1" });
+    const stored = `SELECT key FROM state WHERE service_key = '${id}' AND key = 'header'`;
+    while ((await server.query(stored)).length === 0);
+    await expect(open(id).send("second")).rejects.toMatchObject({
+      status: 409,
+      message: expect.stringContaining("an earlier release stored it"),
+    });
+  });
+
   it("refuses posts of a server as unavailable, with the reason for its operator", async () => {
     await deploy({ version: "1", data: texts });
     await using log = restateLog({ ingressUrl: server.ingressUrl, agent: "clerk" });
