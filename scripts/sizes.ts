@@ -36,26 +36,26 @@ const mcpOnNode: readonly string[] = [
 
 const budgets: readonly Budget[] = [
   { what: "moorex", source: `export * from "@moora/moorex";`, mostKb: 4.1 },
-  { what: "an agent without a host: reducer, effects, requests, moorex", source: core, mostKb: 34.5 },
+  { what: "an agent without a host: reducer, effects, requests, moorex", source: core, mostKb: 35.5 },
   {
     what: "the same, with parseInput, parseState and every schema",
     source: `${core}\nexport { agentEventSchema, parseInput, parseState } from "@moora/agent-core-state-machine";`,
-    mostKb: 49,
+    mostKb: 50,
   },
   {
     what: "a session in memory, with tools",
     source: `export { defineAgent, defineTool, startSession } from "@moora/agent";`,
-    mostKb: 105,
+    mostKb: 106,
   },
   {
     what: "a session in the IndexedDB log of a browser, with tools",
     source: `export { defineAgent, defineTool, openSession } from "@moora/agent";\nexport { indexedDbLog } from "@moora/event-log/indexeddb";`,
-    mostKb: 122,
+    mostKb: 123.5,
   },
   {
     what: "a session in a Durable Object",
     source: `export { defineAgent, defineTool } from "@moora/agent";\nexport { sessionObject } from "@moora/cloudflare";`,
-    mostKb: 125.5,
+    mostKb: 126.5,
   },
   {
     what: "both adapters without their SDKs",
@@ -66,7 +66,7 @@ const budgets: readonly Budget[] = [
   {
     what: "telemetry, beside a session in a log",
     source: `export { openSession } from "@moora/agent";\nexport { exportSpans, sessionTelemetry } from "@moora/otel";`,
-    mostKb: 123.5,
+    mostKb: 124.5,
   },
   {
     what: "tools of MCP servers, without the SDK",
@@ -78,7 +78,7 @@ const budgets: readonly Budget[] = [
     what: "sessions on DBOS, without the SDK",
     source: `export { dbosHost } from "@moora/dbos";`,
     without: ["@dbos-inc/dbos-sdk", "@dbos-inc/dbos-sdk/datasource", "node:crypto"],
-    mostKb: 78.5,
+    mostKb: 79,
   },
   { what: "both adapters with their SDKs", source: adapters, mostKb: 211 },
   {
