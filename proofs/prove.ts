@@ -41,7 +41,6 @@ const proofs: readonly Proof[] = [
   { name: "repeated-posts", whole: [], short: undefined, isFresh: true },
   { name: "crash-matrix", whole: [], short: undefined },
   { name: "cluster", whole: [], short: undefined, isFresh: true },
-  { name: "hosts", whole: [], short: undefined, isFresh: true },
   { name: "restate-partitions", whole: [], short: undefined, isFresh: true },
   { name: "every-case", whole: [], short: undefined, isFresh: true },
   { name: "refused-histories", whole: [], short: ["--goal", "900"], takes: "seed" },
