@@ -31,7 +31,6 @@ interface Proof {
 
 const proofs: readonly Proof[] = [
   { name: "four-approvals", whole: [], short: [] },
-  { name: "two-writers", whole: [], short: undefined },
   { name: "parallel-tools", whole: [], short: ["--goal", "9600"] },
   { name: "reachable-states", whole: [], short: ["--goal", "10000"], takes: "seed" },
   { name: "fuzzed-inputs", whole: [], short: ["--goal", "60000"], takes: "seed" },
