@@ -101,9 +101,13 @@ describe("the context of a session", () => {
       tools: [whoAmI],
     });
     for (const name of ["ada", "bob"]) {
-      const session = await openSession(agent, { log, id: "one", owner: "host", context: context(name) });
+      await using session = await openSession(agent, {
+        log,
+        id: "one",
+        owner: "host",
+        context: context(name),
+      });
       await session.ask("Who am I?");
-      await session.close();
     }
     const { inputs } = await readSession(log, "one");
     const contents = inputs.flatMap((input) =>
@@ -265,9 +269,8 @@ describe("a context that is missing", () => {
     const log = memoryLog();
     const owner = await openSession(agent, { log, id: "one", context: { user: "ada" } });
     for (const access of ["post", "read"] as const) {
-      const session = await openSession(agent, { log, id: "one", access });
+      await using session = await openSession(agent, { log, id: "one", access });
       expect(session.info().access).toBe(access);
-      await session.close();
     }
     await owner.close();
   });

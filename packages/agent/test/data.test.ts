@@ -339,9 +339,8 @@ describe("application data in a log", () => {
     await session.close();
     expect((await stateAt(log, "ada", seq)).state.data).toEqual({ items: [{ sku: "rice", quantity: 1 }] });
     expect(await verifySession(log, "ada")).toMatchObject({ ok: true });
-    const again = await openSession(shop([]).agent, { log, id: "ada" });
+    await using again = await openSession(shop([]).agent, { log, id: "ada" });
     expect(again.current().data.items.map(({ sku }) => sku)).toEqual(["rice", "tea"]);
-    await again.close();
   });
 
   it("is migrated by one recorded input, and old records stay valid", async () => {
@@ -360,10 +359,9 @@ describe("application data in a log", () => {
     });
     const agent = defineAgent({ llm: new MockLlmCaller([]), data: counts });
     for (const openings of [1, 2]) {
-      const session = await openSession(agent, { log, id: "ada" });
+      await using session = await openSession(agent, { log, id: "ada" });
       expect(session.current().data).toEqual({ skus: ["tea"] });
       expect(session.current().dataStatus?.version, `opening ${openings}`).toBe(2);
-      await session.close();
     }
     expect(await verifySession(log, "ada")).toMatchObject({ ok: true });
     // The older release cannot use the newer data.
@@ -427,8 +425,8 @@ describe("application data in a log", () => {
 
   it("is changed by a poster, and its recipe runs again if the owner was first", async () => {
     const log = memoryLog();
-    const owner = await openSession(shop([]).agent, { log, id: "ada" });
-    const poster = await openSession(shop([]).agent, { log, id: "ada", access: "post" });
+    await using owner = await openSession(shop([]).agent, { log, id: "ada" });
+    await using poster = await openSession(shop([]).agent, { log, id: "ada", access: "post" });
     await Promise.all([
       owner.update((draft) => void draft.items.push({ sku: "tea", quantity: 1 })),
       poster.update((draft) => void draft.items.push({ sku: "milk", quantity: 1 })),
@@ -442,8 +440,6 @@ describe("application data in a log", () => {
         .toSorted(),
     ).toEqual(["milk", "tea"]);
     expect(poster.current().data).toEqual(owner.current().data);
-    await poster.close();
-    await owner.close();
   });
 });
 

@@ -190,7 +190,10 @@ describe("a session that loses its lease while a group waits", () => {
       config: { toolCalls: { maxParallel: 2 } },
     });
     const options = { id: "ada", clock, onError: () => undefined };
-    const stale = await openSession(agent, { ...options, log: remoteLog(memoryLog(storage), gates.pass) });
+    await using stale = await openSession(agent, {
+      ...options,
+      log: remoteLog(memoryLog(storage), gates.pass),
+    });
     const failure = failureOf(stale.ask("go"));
     await untilPasses(() => expect(stale.current().reActContext.control.type).toBe("ParallelActing"));
     await turns();
@@ -198,7 +201,7 @@ describe("a session that loses its lease while a group waits", () => {
     held.resolve("paid");
     await gate.reached;
     const log = memoryLog(storage);
-    const next = await openSession(agent, { ...options, log, owner: "next", isOwnerGone: () => true });
+    await using next = await openSession(agent, { ...options, log, owner: "next", isOwnerGone: () => true });
     gate.open();
     expect(await failure).toMatchObject({ kind: "Conflict", reason: "StaleWriter" });
     await next.settled();
@@ -206,7 +209,6 @@ describe("a session that loses its lease while a group waits", () => {
       expect(resultOf(next.current(), id)).toMatchObject({ code: "outcome-unknown" });
     const { inputs } = await readSession(log, "ada");
     expect(inputs.filter(({ type }) => type === "tool-call-completed")).toEqual([]);
-    await Promise.all([next.close(), stale.close()]);
   });
 });
 

@@ -25,16 +25,14 @@ describe("a script that does not close its session", () => {
     using place = new Place();
     await using child = script("question", place.path);
     await child.complained(/The call of work waits for a human/);
-    const log = sqliteLog(place.file("log.db"));
+    await using log = sqliteLog(place.file("log.db"));
     const agent = defineAgent({ llm: new MockLlmCaller([]) });
-    const poster = await openSession(agent, { log, id: "ada", access: "post" });
+    await using poster = await openSession(agent, { log, id: "ada", access: "post" });
     const [question] = poster.questions();
     if (question === undefined) throw new Error("Nothing is asked.");
     await poster.decide(question, "approve", "bob");
     expect(await child.ended()).toBe(0);
     expect(child.output).toMatch(/Done\.\n$/);
-    await poster.close();
-    await log.close();
   });
 
   it("and only posts stays until the answer to its message is there", async () => {
@@ -43,12 +41,11 @@ describe("a script that does not close its session", () => {
     expect(await owner.ended()).toBe(0);
     await using poster = script("post", place.path);
     await poster.printed(/asked/);
-    const log = sqliteLog(place.file("log.db"));
+    await using log = sqliteLog(place.file("log.db"));
     const agent = defineAgent({ llm: new MockLlmCaller([answers("Here.")]) });
     const session = await openSession(agent, { log, id: "ada" });
     expect(await poster.ended()).toBe(0);
     expect(poster.output).toMatch(/Here\.\n$/);
     await session.close();
-    await log.close();
   });
 });

@@ -45,11 +45,14 @@ describe("an input whose record no log takes (D3)", () => {
   it("does not stop the session when a model says it: the loop fails, and the next one answers", async () => {
     const reports: ErrorReport[] = [];
     const onError = (report: ErrorReport): void => void reports.push(report);
-    const session = await openSession(answering(tooLong, "fine"), { log: memoryLog(), id: "ada", onError });
+    await using session = await openSession(answering(tooLong, "fine"), {
+      log: memoryLog(),
+      id: "ada",
+      onError,
+    });
     expect(await failureOf(session.ask("one"))).toMatchObject({ kind: "LlmError" });
     expect(reports).toMatchObject([{ source: "transition", error: { code: "RecordTooLong" } }]);
     expect((await session.ask("two")).text).toBe("fine");
-    await session.close();
   });
 });
 
@@ -137,12 +140,11 @@ describe("an input that is in the log already", () => {
   it("becomes part of a session whose own log handle would not take it", async () => {
     const log = memoryLog();
     const short = withSessions(log, () => ({ maxRecordLength: 1_000 }));
-    const session = await openSession(answering("noted"), { log: short, id: "ada" });
-    const poster = await openSession(answering(), { log, id: "ada", access: "post" });
+    await using session = await openSession(answering("noted"), { log: short, id: "ada" });
+    await using poster = await openSession(answering(), { log, id: "ada", access: "post" });
     expect(await poster.send("x".repeat(1_000))).toMatchObject({ status: "accepted" });
     await session.refresh();
     expect(session.current().messages).toMatchObject([{ content: "x".repeat(1_000) }, {}]);
     expect(await failureOf(session.send("y".repeat(1_000)))).toMatchObject({ code: "RecordTooLong" });
-    await Promise.all([session.close(), poster.close()]);
   });
 });

@@ -46,7 +46,7 @@ describe("a process that was killed", () => {
       await using killed = script("hang", place.path);
       await killed.printed(/working/);
       await killed.kill();
-      const log = sqliteLog(place.file("log.db"));
+      await using log = sqliteLog(place.file("log.db"));
       const runs: number[] = [];
       const work = defineTool({
         name: "work",
@@ -64,7 +64,6 @@ describe("a process that was killed", () => {
       expect((await session.running())?.text).toBe("Done.");
       expect(runs).toEqual([2]);
       await session.close();
-      await log.close();
     },
   );
 

@@ -77,7 +77,7 @@ describe("the session of a sub-agent that another owner runs", () => {
     const other = await openSession(sub, { log, id, clock, owner: "other" });
     await rest();
     expect(runs).toHaveLength(1);
-    const session = await openSession(lead, { log, id: "lead", clock });
+    await using session = await openSession(lead, { log, id: "lead", clock });
     await clock.advanceAsync(90_000);
     expect(await ownerCount()).toBe(2);
     expect(runs[0]?.aborted).toBe(false);
@@ -93,7 +93,6 @@ describe("the session of a sub-agent that another owner runs", () => {
       content: "Seen.",
     });
     expect(runs).toHaveLength(1);
-    await session.close();
     await other.close();
   });
 
@@ -102,7 +101,7 @@ describe("the session of a sub-agent that another owner runs", () => {
     await first.close();
     await rest();
     const other = await openSession(sub, { log, id, clock, owner: "other" });
-    const session = await openSession(lead, { log, id: "lead", clock });
+    await using session = await openSession(lead, { log, id: "lead", clock });
     await rest();
     await other.close();
     work.resolve("seen");
@@ -113,7 +112,6 @@ describe("the session of a sub-agent that another owner runs", () => {
     expect(await ownerCount()).toBe(3);
     expect(await typeOf(id)).toBe("Done");
     expect(session.current().toolCalls["call_1"]?.result).toBeDefined();
-    await session.close();
   });
 
   it("is continued when the lease of an owner ends that no longer renews it", async () => {
@@ -123,7 +121,7 @@ describe("the session of a sub-agent that another owner runs", () => {
     const handle = await log.open(id);
     await handle?.lease({ owner: "other##1", now: clock.now(), ttlMs: 30_000 });
     work.resolve("seen");
-    const session = await openSession(lead, { log, id: "lead", clock });
+    await using session = await openSession(lead, { log, id: "lead", clock });
     await clock.advanceAsync(20_000);
     await rest();
     expect(await ownerCount()).toBe(1);
@@ -134,7 +132,6 @@ describe("the session of a sub-agent that another owner runs", () => {
     expect(await ownerCount()).toBe(2);
     expect(runs).toHaveLength(1);
     expect(session.current().toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
-    await session.close();
   });
 
   it("is cancelled there when its caller is cancelled", async () => {
@@ -143,7 +140,7 @@ describe("the session of a sub-agent that another owner runs", () => {
     await rest();
     const other = await openSession(sub, { log, id, clock, owner: "other" });
     await rest();
-    const session = await openSession(lead, { log, id: "lead", clock });
+    await using session = await openSession(lead, { log, id: "lead", clock });
     await rest();
     await session.cancel("Enough.");
     await clock.advanceAsync(2_000);
@@ -152,7 +149,6 @@ describe("the session of a sub-agent that another owner runs", () => {
     await other.refresh();
     await rest();
     expect(runs[0]?.aborted).toBe(true);
-    await session.close();
     await other.close();
   });
 });
@@ -176,7 +172,7 @@ describe("the session of a sub-agent that is opened while its caller is paused",
           return await log.open(session);
         },
       };
-      const session = await openSession(leadOn(slow), { log, id: "lead", clock });
+      await using session = await openSession(leadOn(slow), { log, id: "lead", clock });
       await rest();
       await session.pause("Wait.");
       if (when === "before") await session.resume();
@@ -196,7 +192,6 @@ describe("the session of a sub-agent that is opened while its caller is paused",
       work.resolve("seen");
       await rest();
       expect(session.current().toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
-      await session.close();
     },
   );
 });
@@ -367,7 +362,7 @@ describe("a pause of the caller while the session of its sub-agent closes", () =
     const lead = defineAgent({ name: "lead", llm: new MockLlmCaller([call, answers("Done.")]), tools });
     const errors: ErrorReport[] = [];
     const onError = (report: ErrorReport): void => void errors.push(report);
-    const session = await openSession(lead, { log, id: "lead", clock, onError });
+    await using session = await openSession(lead, { log, id: "lead", clock, onError });
     const run = session.ask("Look.");
     await isReleasing.promise;
     await session.pause("Wait.");
@@ -376,7 +371,6 @@ describe("a pause of the caller while the session of its sub-agent closes", () =
     release.resolve(undefined);
     expect((await run).text).toBe("Done.");
     expect(errors).toEqual([]);
-    await session.close();
   });
 });
 
@@ -387,13 +381,12 @@ describe("the session of a sub-agent that an earlier attempt of its call has ope
     const lease = await (await log.open(id))?.currentLease();
     expect(lease?.until).toBeGreaterThan(clock.now());
     // The first host is left as a crash leaves it.
-    const session = await openSession(lead, { log, id: "lead", clock, isOwnerGone: () => true });
+    await using session = await openSession(lead, { log, id: "lead", clock, isOwnerGone: () => true });
     await rest();
     expect(await ownerCount()).toBe(2);
     expect(session.current().toolCalls["call_1"]?.result).toMatchObject({
       isSuccess: true,
       content: "Seen.",
     });
-    await session.close();
   });
 });

@@ -66,7 +66,7 @@ describe("an answer whose calls could not be stored as started", () => {
     const llm = new MockLlmCaller([callsTools([{ name: "work" }])]);
     const agent = defineAgent({ llm, tools: [toolOf("work", () => `run ${(runs += 1)}`)] });
     const clock = new TestClock();
-    const session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
+    await using session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
     const failed = failureOf(session.ask("Work."));
     await settled();
     isBusy = false;
@@ -76,7 +76,6 @@ describe("an answer whose calls could not be stored as started", () => {
     expect(await failed).toMatchObject({ kind: "Cancelled" });
     await settled();
     expect(runs).toBe(0);
-    await session.close();
   });
 });
 
@@ -90,7 +89,7 @@ describe("a decision of onApproval that could not be stored", () => {
     const work = toolOf("work", () => `run ${(runs += 1)}`);
     const agent = defineAgent({ llm, tools: [work], config: { approval: { policy: "always" } } });
     const clock = new TestClock();
-    const session = await openSession(agent, {
+    await using session = await openSession(agent, {
       log,
       id: "ada",
       clock,
@@ -109,7 +108,6 @@ describe("a decision of onApproval that could not be stored", () => {
       runs: 1,
       control: "Done",
     });
-    await session.close();
   });
 });
 

@@ -142,12 +142,11 @@ describe("a tool that was renamed between two processes", () => {
 
   it("records a call with its former name, which a model repeats, under its new one", async () => {
     const ran: string[] = [];
-    const session = await new Restarts().open(agentWith([pay(ran, transfer)]));
+    await using session = await new Restarts().open(agentWith([pay(ran, transfer)]));
     session.ask("go").then(undefined, () => undefined);
     await turns();
     expect(session.current().toolCalls["call_1"]?.name).toBe("transfer");
     expect(ran).toHaveLength(1);
-    await session.close();
   });
 
   it("gets its recorded results in a rerun", async () => {
@@ -202,12 +201,11 @@ describe("a tool that takes other arguments than before", () => {
 
   it("fails a call with the former ones, which a model makes anew", async () => {
     const ran: string[] = [];
-    const session = await new Restarts().open(agentWith([pay(ran, inCents)]));
+    await using session = await new Restarts().open(agentWith([pay(ran, inCents)]));
     session.ask("go").then(undefined, () => undefined);
     await turns();
     expect(ran).toEqual([]);
     expect(resultOf(session.current())).toMatchObject({ code: "invalid-arguments" });
-    await session.close();
   });
 
   it("refuses the former ones as changes of a reviewer, and keeps the question open", async () => {
@@ -281,10 +279,9 @@ describe("a tool whose input changes and changes back", () => {
       await next.decide(question, isPay ? { approve: { cents: 5 } } : "approve");
     }
     await turns();
-    const back = await world.open(agentOf({}));
+    await using back = await world.open(agentOf({}));
     expect(resultOf(back.current(), "call_2")).toMatchObject({ code: "tool-changed" });
     expect(ran).toEqual([]);
-    await back.close();
   });
 });
 
@@ -338,13 +335,12 @@ describe("a tool that was retired", () => {
 
   it("fails a call that the model repeats, with the names of the tools that there are", async () => {
     const world = new Restarts();
-    const session = await world.open(agentWith([other]));
+    await using session = await world.open(agentWith([other]));
     await session.ask("go");
     expect(resultOf(session.current())).toMatchObject({
       code: "unknown-tool",
       error: "There is no tool pay. There are: other.",
     });
-    await session.close();
   });
 });
 

@@ -40,18 +40,17 @@ describe("a model call that is made again", () => {
       if (session.current().messages.length === 0) session.ask("go").then(undefined, () => undefined);
       await turns();
     }
-    const reader = await world.open(defineAgent({ llm: new MockLlmCaller([]) }), { access: "read" });
+    await using reader = await world.open(defineAgent({ llm: new MockLlmCaller([]) }), { access: "read" });
     expect(reader.current().reActContext.control).toMatchObject({
       type: "Planning",
       interruptions: 2,
       attempt: 5,
     });
-    await reader.close();
   });
 
   it("is not disturbed by settings that its request does not depend on", async () => {
     const llm = new MockLlmCaller(() => hangs());
-    const session = await new Restarts().open(defineAgent({ llm }));
+    await using session = await new Restarts().open(defineAgent({ llm }));
     session.ask("go").then(undefined, () => undefined);
     await turns();
     for (const maxSteps of [51, 52, 53, 54]) await session.configure({ limits: { maxSteps } });
@@ -64,7 +63,6 @@ describe("a model call that is made again", () => {
       interruptions: 0,
     });
     expect(llm.requests.at(-1)?.system).toBe("e");
-    await session.close();
   });
 });
 
@@ -81,14 +79,13 @@ describe("a provider that always finds the request too long", () => {
       input: z.object({}),
       execute: () => "x".repeat(50_000),
     });
-    const session = startSession(defineAgent({ llm, tools: [look] }));
+    await using session = startSession(defineAgent({ llm, tools: [look] }));
     const error = await session.ask("go").then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
     expect(error).toMatchObject({ reason: "context-length" });
     expect(calls).toBeLessThanOrEqual(4);
-    await session.close();
   });
 
   it("tries a summary again that failed for another reason, and continues with it", async () => {
@@ -107,9 +104,8 @@ describe("a provider that always finds the request too long", () => {
       input: z.object({}),
       execute: () => "much",
     });
-    const session = startSession(defineAgent({ llm, tools: [look] }));
+    await using session = startSession(defineAgent({ llm, tools: [look] }));
     expect((await session.ask("go")).text).toBe("done");
     expect(reflections).toBe(2);
-    await session.close();
   });
 });

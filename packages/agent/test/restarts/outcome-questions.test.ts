@@ -151,7 +151,7 @@ describe("an approval", () => {
       approval: "always",
       execute: () => "wired",
     });
-    const session = await new Restarts().open(
+    await using session = await new Restarts().open(
       defineAgent({ llm: callsThenAnswers({ name: "wire" }), tools: [tool] }),
     );
     session.ask("go").then(undefined, () => undefined);
@@ -159,6 +159,5 @@ describe("an approval", () => {
     const receipt = await session.decide(questionOf(session), { outcome: "run-again" });
     expect(receipt).toMatchObject({ status: "ignored", reason: "wrong-decision" });
     expect(questionOf(session).about).toBe("approval");
-    await session.close();
   });
 });

@@ -133,13 +133,12 @@ describe("a policy that is tightened between two processes", () => {
   it("applies at once when a running session is configured", async () => {
     const ran: string[] = [];
     const tools = [pay(ran, { maxParallel: 1 })];
-    const session = await new Restarts().open(agentWith(tools, {}, ["pay", "pay"]));
+    await using session = await new Restarts().open(agentWith(tools, {}, ["pay", "pay"]));
     session.ask("go").then(undefined, () => undefined);
     await turns();
     expect(ran).toEqual(["pay 1"]);
     await session.configure(approvalAlways);
     expect(questionOf(session)).toMatchObject({ about: "approval", toolCallId: "call_2" });
-    await session.close();
   });
 });
 

@@ -70,9 +70,8 @@ function worldOn(log: EventLog): World {
     clock,
     open,
     async record(id, agent) {
-      const session = await open(id, agent);
+      await using session = await open(id, agent);
       await session.ask("Hello?");
-      await session.close();
     },
     ids: async () => (await log.list()).map(({ id }) => id.replace(/-.*/, "")),
   };
@@ -112,9 +111,8 @@ describe.each(storeNames)("sessions in %s", (store) => {
     for (const id of moved) expect(await verifySession(archive, id)).toMatchObject({ ok: true });
     expect(await moveSession(archive, "ada", world.log, { clock: world.clock })).toEqual(moved);
     expect(await archive.list()).toEqual([]);
-    const session = await world.open("ada", bossOf(world));
+    await using session = await world.open("ada", bossOf(world));
     expect((await session.ask("And now?")).text).toBe("done");
-    await session.close();
   });
 
   it("are not moved into the log that has them: through another handle, that has a session of the same id", async () => {
@@ -220,7 +218,7 @@ describe("pruning", () => {
   it("leaves a session to which something was posted meanwhile", async () => {
     const world = worldOn(memoryLog());
     await world.record("ada");
-    const post = await world.open("ada", plain, "post");
+    await using post = await world.open("ada", plain, "post");
     const report = await pruneSessions(world.log, {
       before: 11 * day,
       clock: world.clock,
@@ -232,7 +230,6 @@ describe("pruning", () => {
     expect(report).toEqual({ pruned: [], kept: [{ id: "ada", reason: "changed" }], incomplete: [] });
     const { inputs } = await readSession(world.log, "ada");
     expect(inputs.at(-1)?.type).toBe("user-message-received");
-    await post.close();
   });
 
   it.each([false, true])(
@@ -374,7 +371,7 @@ describe("a move to another log", () => {
     await expect(moveSession(log, "ada", archive, { clock })).rejects.toMatchObject({ owner: "other" });
     await sub?.release("other");
     expect(await world.ids()).toEqual(["ada", "sub"]);
-    const post = await world.open("sub", plain, "post");
+    await using post = await world.open("sub", plain, "post");
     const posting: EventLog = {
       ...archive,
       async open(id) {
@@ -384,7 +381,6 @@ describe("a move to another log", () => {
     };
     expect(await moveSession(log, "ada", posting, { clock })).toEqual(["sub", "ada"]);
     expect((await stateAt(archive, "sub")).state.messages.at(-1)?.content).toBe("Wait.");
-    await post.close();
   });
 
   it("is refused if the other log has another session of the id, and changes neither", async () => {

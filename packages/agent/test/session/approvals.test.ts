@@ -89,7 +89,7 @@ describe("a question", () => {
       predicates: { large: () => true },
       config: { approval: { policy } },
     });
-    const session = startSession(agent);
+    await using session = startSession(agent);
     const shown: unknown[] = [];
     session.onEvent((event) => shown.push(event));
     await session.send("Pay.");
@@ -98,7 +98,6 @@ describe("a question", () => {
     expect(session.questions()).toMatchObject([why]);
     expect(shown).toContainEqual(expect.objectContaining({ type: "ApprovalRequested", ...why }));
     expect(memoryAt(session.current()).pendingApproval).toMatchObject(why);
-    await session.close();
   });
 
   it("has the reason policy when the policy that asked is changed", async () => {

@@ -73,13 +73,12 @@ describe("a change of config.answerSchema", () => {
     const answer = z.object({ city: z.string().transform((name) => name.toUpperCase()) });
     const llm = new MockLlmCaller(() => answers('{"city":"Oslo"}'));
     const agent = defineAgent({ llm, answer, config: noRetry });
-    const session = startSession(agent);
+    await using session = startSession(agent);
     expect((await session.ask("q")).answer).toEqual({ city: "OSLO" });
     await session.configure({ answerSchema: cityText.replace('"string"', '"string","minLength":2') });
     expect((await session.ask("q")).answer).toEqual({ city: "Oslo" });
     await session.configure({ answerSchema: agent.config.answerSchema });
     expect((await session.ask("q")).answer).toEqual({ city: "OSLO" });
-    await session.close();
   });
 });
 
@@ -92,7 +91,7 @@ describe("two changes at once", () => {
       },
     }));
     const agent = defineAgent({ llm: new MockLlmCaller(() => answers("Hi.")), tools: [toolOf("pay")] });
-    const session = await openSession(agent, { log, id: "ada" });
+    await using session = await openSession(agent, { log, id: "ada" });
     const [first, second] = await Promise.allSettled([
       session.configure({ toolChoice: { name: "pay" } }),
       session.configure({ toolCalls: { blacklist: ["pay"] } }),
@@ -104,7 +103,6 @@ describe("two changes at once", () => {
       toolCalls: { blacklist: [] },
     });
     expect(await session.configure({ systemPrompt: "Be brief." })).toMatchObject({ status: "accepted" });
-    await session.close();
   });
 
   it("have the values that were given, whatever the caller does with the objects afterward", async () => {

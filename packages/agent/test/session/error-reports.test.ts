@@ -315,13 +315,12 @@ describe("a session in a log that cannot continue, and whose log does not take t
       },
     };
     const agent = defineAgent({ llm: new MockLlmCaller([fails("server"), answers("Up again.")]) });
-    const session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
+    await using session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
     expect(await failureOf(session.ask("Hello?"))).toMatchObject({ reason: "InternalError", cause: bug });
     await untilPasses(() => expect(session.info().access).toBe("read"));
     expect(await failureOf(session.send("Hello?"))).toMatchObject({ reason: "InternalError" });
-    const other = await openSession(agent, { log: near, id: "ada", owner: "other" });
+    await using other = await openSession(agent, { log: near, id: "ada", owner: "other" });
     expect((await other.running())?.text).toBe("Up again.");
-    await Promise.all([session.close(), other.close()]);
   });
 });
 

@@ -274,17 +274,16 @@ describe("onLog of a session in a log", () => {
         return session.append(expectedSeq, records);
       },
     }));
-    const owner = await openSession(agentOf([answers("Hello.")]), { log, id: "ada", onLog });
+    await using owner = await openSession(agentOf([answers("Hello.")]), { log, id: "ada", onLog });
     await owner.ask("unlucky");
     expect(codes()).toEqual(["session-opened", "append-retried"]);
     expect(entries[1]).toMatchObject({ level: "warn", error: { code: "LogWrite" } });
-    await owner.close();
   });
 
   it("receives an append that another process preceded", async () => {
     const { entries, onLog } = logged();
     const log = memoryLog();
-    const owner = await openSession(agentOf([answers("Hello."), answers("Bye.")]), { log, id: "ada" });
+    await using owner = await openSession(agentOf([answers("Hello."), answers("Bye.")]), { log, id: "ada" });
     let isFirst = true;
     const slow = withSessions(log, (session) => ({
       async append(expectedSeq: number, records: readonly LogRecord[]) {
@@ -295,13 +294,11 @@ describe("onLog of a session in a log", () => {
         return await session.append(expectedSeq, records);
       },
     }));
-    const poster = await openSession(agentOf([]), { log: slow, id: "ada", access: "post", onLog });
+    await using poster = await openSession(agentOf([]), { log: slow, id: "ada", access: "post", onLog });
     await poster.send("Also this.");
     expect(entries.find(({ code }) => code === "append-conflict")).toMatchObject({
       level: "debug",
       data: { records: expect.any(Number) },
     });
-    await poster.close();
-    await owner.close();
   });
 });

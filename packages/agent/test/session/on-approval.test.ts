@@ -119,19 +119,18 @@ describe("a question on which the onApproval of a session fails", () => {
     expect(reports).toMatchObject([{ source: "listener", error: down }]);
     expect(first.questions()).toMatchObject([{ toolCallId: "call_1" }]);
     await first.close();
-    const second = await openSession(agent, { log, id: "s", onApproval: () => "approve" });
+    await using second = await openSession(agent, { log, id: "s", onApproval: () => "approve" });
     await second.running();
     expect(second.current().toolCalls["call_1"]).toMatchObject({
       decision: { type: "approved", by: "host" },
       result: { isSuccess: true, content: "removed /a" },
     });
     expect(llm.callCount).toBe(2);
-    await second.close();
   });
 
   it("is answered by decide", async () => {
     const { agent } = careful();
-    const session = startSession(agent, { onApproval: fails, onError: () => undefined });
+    await using session = startSession(agent, { onApproval: fails, onError: () => undefined });
     const run = session.ask("Remove it.");
     await settled();
     const [question] = session.questions();
@@ -141,7 +140,6 @@ describe("a question on which the onApproval of a session fails", () => {
       code: "rejected",
       error: "A human rejected this call: Keep it.",
     });
-    await session.close();
   });
 
   it("is refused in the sub-agent of a task, which no other reviewer can answer", async () => {

@@ -70,14 +70,13 @@ describe("dispatch", () => {
     const log = memoryLog();
     const starts = [{ type: "tool-call-started", toolCallId: "call_1", attempt: 1 }];
     for (const access of ["run", "post"] as const) {
-      const session = await openSession(agent, { log, id: "ada", access });
+      await using session = await openSession(agent, { log, id: "ada", access });
       await expect(session.dispatch({ ...input, starts, timestamp: 1 })).rejects.toMatchObject({
         name: "InputRefused",
         code: "not-allowed",
         path: "starts",
       });
       expect(session.seq()).toBe(1);
-      await session.close();
     }
   });
 
@@ -103,7 +102,7 @@ describe("dispatch", () => {
     const world = new Restarts();
     const agent = defineAgent({ llm: new MockLlmCaller(() => hangs()) });
     const owner = await world.open(agent);
-    const poster = await world.open(agent, { access: "post" });
+    await using poster = await world.open(agent, { access: "post" });
     const loops: number[] = [];
     const cancel = (session: DurableSession) =>
       session.dispatch(({ reActContext: { loop } }: AgentState) => {
@@ -126,7 +125,6 @@ describe("dispatch", () => {
       });
       await expect(owner.dispatch(forge)).rejects.toMatchObject({ name: "InputRefused" });
     }
-    await poster.close();
     await owner.close();
   });
 
@@ -167,10 +165,9 @@ describe("the application", () => {
     const world = new Restarts();
     const agent = defineAgent({ llm: new MockLlmCaller(() => hangs()) });
     const owner = await world.open(agent);
-    const poster = await world.open(agent, { access: "post" });
+    await using poster = await world.open(agent, { access: "post" });
     await expect(poster.note("x")).rejects.toMatchObject({ code: "NotOwner" });
     await expect(poster.configure({ limits: { maxSteps: 3 } })).rejects.toMatchObject({ code: "NotOwner" });
-    await poster.close();
     await owner.close();
   });
 
@@ -184,13 +181,12 @@ describe("the application", () => {
     const owner = await world.open(agent());
     const run = owner.ask("go");
     await turns();
-    const webhook = await world.open(agent(), { access: "post" });
+    await using webhook = await world.open(agent(), { access: "post" });
     expect(await webhook.settle("call_1", { content: { parcel: 7 } })).toMatchObject({ status: "accepted" });
     expect(await webhook.settle("call_1", { content: { parcel: 8 } })).toMatchObject({ reason: "not-open" });
     await owner.refresh();
     expect((await run).text).toBe("done");
     expect(textOf(resultOf(owner.current()))).toBe('{"parcel":7}');
-    await webhook.close();
     await owner.close();
   });
 
@@ -199,12 +195,11 @@ describe("the application", () => {
     const tool = () => toolOf("ship", never, { onUnknown: "ask" });
     const agent = () => defineAgent({ llm: callsThenAnswers({ name: "ship" }), tools: [tool()] });
     await world.crash(agent());
-    const next = await world.open(agent());
+    await using next = await world.open(agent());
     expect(await next.settle("call_1", { error: "The parcel was lost." })).toMatchObject({
       status: "accepted",
     });
     expect(resultOf(next.current())).toMatchObject({ code: "reported-failed" });
-    await next.close();
   });
 
   it.each([
@@ -243,7 +238,7 @@ describe("the application", () => {
   ])("is refused with content that JSON does not keep: %s", async (_, content, code, path) => {
     const world = new Restarts();
     const tools = [toolOf("ship", never)];
-    const session = await world.open(defineAgent({ llm: callsThenAnswers({ name: "ship" }), tools }));
+    await using session = await world.open(defineAgent({ llm: callsThenAnswers({ name: "ship" }), tools }));
     await session.send("go");
     await turns();
     expect(await failureOf(session.settle("call_1", { content }))).toMatchObject({
@@ -252,7 +247,6 @@ describe("the application", () => {
       path: `settlement.content${path}`,
     });
     expect(resultOf(session.current())).toBeNull();
-    await session.close();
   });
 
   it("does not get past an approval with it", async () => {

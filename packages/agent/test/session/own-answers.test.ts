@@ -33,8 +33,8 @@ describe("two messages that are asked at once", () => {
     const log = memoryLog();
     const { script, begin } = slow();
     const agent = defineAgent({ llm: new MockLlmCaller(script) });
-    const owner = await openSession(agent, { log, id: "ada" });
-    const poster = await openSession(agent, { log, id: "ada", access: "post" });
+    await using owner = await openSession(agent, { log, id: "ada" });
+    await using poster = await openSession(agent, { log, id: "ada", access: "post" });
     const a = owner.ask("a");
     await untilPasses(() => expect(owner.current().messages).toHaveLength(1));
     await poster.refresh();
@@ -43,7 +43,6 @@ describe("two messages that are asked at once", () => {
     begin();
     expect((await a).text).toBe("answer 1");
     expect((await b).text).toBe("answer 2");
-    await Promise.all([owner.close(), poster.close()]);
   });
 
   it("have steps, usage and trace up to the answer of each", async () => {

@@ -200,10 +200,9 @@ describe("a request that was refused for what it contains", () => {
     expect(await ask(forked, "Three.")).toBe("Fine.");
     await forked.close();
     expect(seen).toMatchObject({ refused: 1, repeated: 0 });
-    const other = await openSession(agentOf("b"), { log, id: "s" });
+    await using other = await openSession(agentOf("b"), { log, id: "s" });
     for (const text of ["Four.", "Five.", "Six."]) expect(await ask(other, text)).toBe("Fine.");
     expect(other.current().ladders).toMatchObject([{ origin: "b" }]);
-    await other.close();
   });
 
   it("is in the trace, and replays to the same state", async () => {
@@ -226,9 +225,8 @@ describe("a request that was refused for what it contains", () => {
     expect(await ask(before, { content: "See.", attachments: [png] })).toContain("FAILED");
     await before.close();
     refuse = refusal;
-    const after = await openSession(agent, { log, id: "s" });
+    await using after = await openSession(agent, { log, id: "s" });
     expect(await ask(after, "Hello?")).toBe("Fine.");
-    await after.close();
   });
 });
 

@@ -316,7 +316,7 @@ describe("a question of a sub-agent in a log", () => {
     const asked = only(first.questions());
     await first.close();
 
-    const second = await openSession(newLead(), { log, id: "ada" });
+    await using second = await openSession(newLead(), { log, id: "ada" });
     const shown: SubAgentEvent[] = [];
     second.onEvent((event) => {
       if (event.type === "SubAgentEvent" && event.event.type === "ApprovalRequested") shown.push(event);
@@ -335,7 +335,6 @@ describe("a question of a sub-agent in a log", () => {
     expect(decided).toMatchObject([{ by: "ann" }]);
     const ofCaller = (await readSession(log, "ada")).inputs.map(({ type }) => type);
     expect(ofCaller).not.toContain("tool-call-decided");
-    await second.close();
   });
 
   it("is answered by another process, which posts to the log of the sub-agent, and not by one that reads", async () => {
@@ -355,7 +354,7 @@ describe("a question of a sub-agent in a log", () => {
         "lead",
       );
     };
-    const owner = await openSession(newLead(), { log, id: "ada" });
+    await using owner = await openSession(newLead(), { log, id: "ada" });
     owner.onEvent(() => undefined);
     const run = owner.ask("Start.");
     await rest();
@@ -378,6 +377,5 @@ describe("a question of a sub-agent in a log", () => {
       reason: "already-decided",
       decidedBy: "bob",
     });
-    await owner.close();
   });
 });

@@ -84,9 +84,8 @@ const nothing = { pruned: [], kept: [], incomplete: [] };
 
 async function checkIsComplete(log: EventLog): Promise<void> {
   expect(await verifySession(log, "copy")).toMatchObject({ ok: true });
-  const session = await openSession(agent, { log, id: "copy" });
+  await using session = await openSession(agent, { log, id: "copy" });
   expect(session.current().messages.map(({ content }) => content)).toEqual(["Hi.", "Hello."]);
-  await session.close();
 }
 
 describe.each(Object.entries(writes))("%s that is interrupted at any write", (name, write) => {
