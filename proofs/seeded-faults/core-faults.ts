@@ -213,8 +213,8 @@ export const coreFaults: readonly Fault[] = [
       text: "return expireQuestion(edit, wait.call, wait.status);",
       replacement: "return undefined;",
     },
-    [...transcripts, ...approvals],
-    /humans > expires|an unanswered question.* expires once/,
+    transcripts,
+    /humans > expires/,
   ),
   fault(
     50,

@@ -175,6 +175,7 @@ describe("a decision about something else, from another process, before and afte
         [{ ...question, toolCallId: "call_1" }, "not-open"],
         [{ ...question, toolCallId: "call_9" }, "unknown-call"],
         [{ ...question, toolCallId: "__proto__" }, "unknown-call"],
+        [{ ...question, toolCallId: "constructor" }, "unknown-call"],
       ];
       for (const [about, reason] of refused) {
         for (const decision of ["approve", { approve: { of: 5 } }, { reject: "No." }] as const)

@@ -38,12 +38,17 @@ const refusal = "Not run. The reviewer gave no valid decision.";
 // What a host without types may say.
 const untyped = (value: unknown): ReturnType<OnApproval> => JSON.parse(JSON.stringify(value));
 
+const circle: Record<string, unknown> = {};
+circle["self"] = circle;
+
 describe("a decision of onApproval that cannot be taken", () => {
-  it.each([
+  it.each<[string, ReturnType<OnApproval>, RegExp]>([
     ["arguments that do not fit the tool", untyped({ approve: { path: 1 } }), /^decision\.approve: path: /],
     ["an answer where nothing was asked for one", untyped({ answer: "yes" }), /does not answer a question/],
     ["an invalid decision", untyped(true), /A decision must be "approve"/],
     ["a rejection without a reason", untyped({ reject: null }), /A decision must be "approve"/],
+    ["nothing", untyped(null), /A decision must be "approve"/],
+    ["arguments in a circle", { approve: circle }, /The value contains itself/],
   ])(
     "refuses the call of a task, which no person did, and is reported to onError: %s",
     async (_, decision, message) => {
