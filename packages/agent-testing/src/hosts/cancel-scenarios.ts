@@ -44,7 +44,12 @@ export const cancelScenarios: readonly HostScenario[] = group("cancel", {
       releaseAll,
       reach("claim", 1, "end"),
     ],
-    expects: { control: "Error", failure: "Cancelled", count: 0, moments: { aborted: { claim: 1 } } },
+    expects: {
+      control: "Error",
+      failure: "Cancelled",
+      data: { count: 0 },
+      moments: { aborted: { claim: 1 } },
+    },
   },
   "a cancel ends a loop that waits for an approval": {
     steps: [ask("call transfer"), question, cancel, end],

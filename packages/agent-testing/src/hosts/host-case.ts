@@ -21,9 +21,10 @@ export interface HostExpectations {
   readonly results?: Readonly<Record<string, string>>;
   /** The text that was streamed. */
   readonly streamed?: string;
-  /** The messages of the user, in any order. */
+  /** The messages of the user, sorted. */
   readonly messages?: readonly string[];
-  readonly count?: number;
+  /** The application data. */
+  readonly data?: { readonly count: number };
   readonly systemPrompt?: string;
 }
 

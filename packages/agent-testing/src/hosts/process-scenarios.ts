@@ -87,7 +87,7 @@ const owners = group("take-over", {
   "a tool of a later release sees the data of an earlier one as the later one has it": {
     needs: ["release", "kill"],
     steps: [hold("count"), ask("call count"), reach("count"), restartAs(strictRelease), releaseAll, end],
-    expects: { control: "Done", moments: { begin: { count: 2 } }, count: convertedCount + 1 },
+    expects: { control: "Done", moments: { begin: { count: 2 } }, data: { count: convertedCount + 1 } },
   },
 });
 

@@ -125,12 +125,12 @@ const budgets = group("budget", {
 const data = group("application data", {
   "changes of tools that run in parallel are all kept": {
     steps: [hold("count"), ask("call count count count"), reach("count", 3), releaseAll, end],
-    expects: { control: "Done", count: 3 },
+    expects: { control: "Done", data: { count: 3 } },
   },
   "a change is kept with the result of its call, or not at all": {
     needs: ["kill"],
     steps: [hold("count", "end"), ask("call count"), reach("count", 1, "end"), restart, releaseAll, end],
-    expects: { control: "Done", count: 1, moments: { begin: { count: 2 } } },
+    expects: { control: "Done", data: { count: 1 }, moments: { begin: { count: 2 } } },
   },
 });
 

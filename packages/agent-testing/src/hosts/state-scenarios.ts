@@ -8,13 +8,18 @@ export const stateScenarios: readonly HostScenario[] = group("custom states", {
     expects: {
       control: "Done",
       answer: "call break",
-      count: 1,
+      data: { count: 1 },
       moments: { begin: { model: 2, break: 1, repair: 1, read: 1 } },
     },
   },
   "a cancel aborts the handler of a custom state": {
     steps: [hold("repair"), ask("call break"), reach("repair"), cancel, end, aborted("repair"), releaseAll],
-    expects: { control: "Error", failure: "Cancelled", count: 0, moments: { aborted: { repair: 1 } } },
+    expects: {
+      control: "Error",
+      failure: "Cancelled",
+      data: { count: 0 },
+      moments: { aborted: { repair: 1 } },
+    },
   },
   "a handler that a crash interrupted runs again with its key, and its tool as well": {
     needs: ["kill"],
@@ -22,7 +27,7 @@ export const stateScenarios: readonly HostScenario[] = group("custom states", {
     expects: {
       control: "Done",
       answer: "call break",
-      count: 1,
+      data: { count: 1 },
       moments: { begin: { model: 2, break: 1, repair: 2, read: 2 } },
       keys: { repair: 1, read: 1 },
     },

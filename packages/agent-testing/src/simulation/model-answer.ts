@@ -1,4 +1,4 @@
-import type { LlmFailureKind, LlmOutcome, LlmPart } from "@moora/llm";
+import { noUsage, type LlmFailureKind, type LlmOutcome, type LlmPart } from "@moora/llm";
 import { simulatedOrigin } from "../laws/request-laws.ts";
 
 import { oversizedText } from "./sim-log.ts";
@@ -75,13 +75,7 @@ function answerOutcome(answer: ModelAnswer, streamed: string): LlmOutcome {
     ok: true,
     turn: { origin: simulatedOrigin, parts },
     model: "simulated",
-    usage: {
-      inputTokens: 100,
-      cachedInputTokens: 10,
-      cacheWriteTokens: 0,
-      outputTokens: 20,
-      reasoningTokens: 0,
-    },
+    usage: { ...noUsage, inputTokens: 100, cachedInputTokens: 10, outputTokens: 20 },
     finish: { unified: finish, raw: finish },
     ...(answer.confidence === undefined ? {} : { confidence: answer.confidence }),
   };
@@ -103,12 +97,6 @@ function failureOutcome(
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     },
     partial: kind === "context-length" ? "" : streamed,
-    usage: {
-      inputTokens: 50,
-      cachedInputTokens: 0,
-      cacheWriteTokens: 0,
-      outputTokens: 5,
-      reasoningTokens: 0,
-    },
+    usage: { ...noUsage, inputTokens: 50, outputTokens: 5 },
   };
 }
