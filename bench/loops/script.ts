@@ -46,10 +46,10 @@ export function scriptTurns({ turns }: Script): () => number | undefined {
   };
 }
 
-/** The tool call of a turn as all models make it: an id and the text of its arguments. */
+/** The tool call of a turn as all models make it: an id and the text of its arguments, which differ from turn to turn. */
 export const callAt = (turn: number, index: number): { readonly id: string; readonly input: string } => ({
   id: `call_${turn}_${index}`,
-  input: `{"a":${index}}`,
+  input: `{"a":${turn + index}}`,
 });
 
 /** The calls of a turn. */

@@ -52,7 +52,7 @@ export {
   toolKey,
 } from "./keys.ts";
 export { memoryCall, taskAt } from "./memory.ts";
-export { withFields } from "./collections/finished-state.ts";
+export { frozenState, withFields } from "./collections/finished-state.ts";
 export { isSameRange } from "./collections/long-list.ts";
 export { hasSameCalls, messageOf, messagesOf, recordOf, transcriptOf } from "./collections/state-lists.ts";
 export { stateVersion } from "./migrate.ts";
@@ -62,6 +62,6 @@ export { parseStoredInput } from "./parse-input.ts";
 export { costAt, priceOf } from "./prices.ts";
 export { toolsSchema } from "./state.ts";
 export { factOf, intentToStart, isIntent } from "./starts.ts";
-export { withStarts } from "./transition.ts";
+export { stepOfHost, viewOf, withStarts } from "./transition.ts";
 export { addAgentUsage, noAgentUsage, totalTokens } from "./usage.ts";
 export { sentenceToText, wording } from "./wording.ts";

@@ -47,8 +47,8 @@ export interface ControlMove {
 }
 
 /**
- * A state that inputs are changing. Only this class writes states. It can be read like a state. What it writes to a frozen state is frozen;
- * a state that is not, as one that a store of the application observes, belongs to the application.
+ * A state that inputs are changing. Only this class writes states. It can be read like a state. The elements that it writes are frozen if
+ * those of the state are; those of a state that a store of the application observes are not, and belong to the application.
  *
  * What is changed is copied at the first write and written in place after that; elements are replaced, not changed. An
  * edit that finishes after each input is persistent: the states that it has returned do not change. An edit that applies
@@ -105,7 +105,7 @@ export class StateEdit implements AgentState {
     this.#written = records ? new Written(state) : undefined;
     this.#ownContext = undefined;
     this.#ownContextCalls = undefined;
-    this.#freezes = !Object.isFrozen(state) ? "never" : folds ? "at-end" : "at-once";
+    this.#freezes = !Object.isFrozen(state.config) ? "never" : folds ? "at-end" : "at-once";
   }
 
   /** All messages as an array. Inside the core, use `messagesOf`, which does not create one. */
@@ -233,7 +233,7 @@ export class StateEdit implements AgentState {
       this.#freezes = "at-once";
       freezeElements(this, lists);
     }
-    return createState(this, lists, this.#freezes === "at-once");
+    return createState(this, lists);
   }
 
   /** The changes of the current input. None if they are not recorded. */
@@ -276,10 +276,6 @@ export class StateEdit implements AgentState {
   }
 
   #disown(): void {
-    if (this.#freezes === "at-once" && this.#ownContext !== undefined) {
-      Object.freeze(this.#ownContext.toolCallIds);
-      Object.freeze(this.#ownContext);
-    }
     this.#ownContext = undefined;
     this.#ownContextCalls = undefined;
   }

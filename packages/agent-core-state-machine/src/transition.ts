@@ -1,5 +1,5 @@
 import { changeConfig, type AgentConfig, type AgentConfigChange } from "./agent-config.ts";
-import { withFields } from "./collections/finished-state.ts";
+import { frozenState, withFields } from "./collections/finished-state.ts";
 import { moveBy } from "./control/move.ts";
 import type { AgentChange } from "./changes.ts";
 import { frozen } from "./data/frozen.ts";
@@ -118,11 +118,11 @@ export const agentTransition =
   (input: AgentInput) =>
   (state: AgentState): AgentState => {
     const edit = new StateEdit(state);
-    return apply(edit, input) ? edit.finished() : state;
+    return apply(edit, input) ? frozenState(edit.finished()) : state;
   };
 
 /**
- * The result of a transition: the next state, its control moves, and the changes of the state as data. `changes` are computed
+ * The result of a transition: the next state, its control moves, and the changes of the state as data. `state` and `changes` are made
  * when they are read; read them instead of spreading a step.
  */
 export interface AgentStep {
@@ -135,22 +135,43 @@ export interface AgentStep {
 export const step =
   (input: AgentInput) =>
   (state: AgentState): AgentStep => {
-    const edit = new StateEdit(state, { records: true });
-    return apply(edit, input) ? new EditedStep(edit) : { state, moves: [], changes: [] };
+    const stepped = stepOfHost(input)(state);
+    if (stepped === undefined) return { state, moves: [], changes: [] };
+    frozenState(stepped.state);
+    return stepped;
   };
 
-/** The step of an edit. Its changes are computed when they are read for the first time. */
+/** Like `step`, for a host that freezes what it hands out, with `frozenState`. Undefined for an input that does not apply. */
+export const stepOfHost =
+  (input: AgentInput) =>
+  (state: AgentState): AgentStep | undefined => {
+    const edit = new StateEdit(state, { records: true });
+    return apply(edit, input) ? new EditedStep(edit) : undefined;
+  };
+
+/** The state of a step for a reader who keeps nothing of it: it is not made for that if nobody has read it before. */
+export const viewOf = (made: AgentStep): AgentState => (made instanceof EditedStep ? made.view : made.state);
+
+/** The step of an edit. Its state and its changes are made when they are read for the first time. */
 class EditedStep implements AgentStep {
-  readonly state: AgentState;
   readonly moves: readonly ControlMove[];
   readonly #edit: StateEdit;
+  #state: AgentState | undefined;
   #changes: readonly AgentChange[] | undefined;
 
   constructor(edit: StateEdit) {
-    this.state = edit.finished();
     this.moves = edit.moves;
     this.#edit = edit;
+    this.#state = undefined;
     this.#changes = undefined;
+  }
+
+  get state(): AgentState {
+    return (this.#state ??= this.#edit.finished());
+  }
+
+  get view(): AgentState {
+    return this.#state ?? this.#edit;
   }
 
   /** Continues the edit with starts. This step must not be read after that. */
@@ -186,7 +207,9 @@ export const fire =
     const edit = new StateEdit(state, { records: true });
     edit.timestamp = state.updatedAt;
     moveBy(edit, { event });
-    return new EditedStep(edit);
+    const fired = new EditedStep(edit);
+    frozenState(fired.state);
+    return fired;
   };
 
 /** The options of `createAgentTransition`: a change of the configuration. The two sizes of `window` have their own names. */
@@ -246,7 +269,7 @@ export function beginReplay(
       edit.next();
       return apply(edit, input) ? { moves: edit.moves, changes: edit.changes() } : undefined;
     },
-    state: () => edit.finished(),
+    state: () => frozenState(edit.finished()),
   };
 }
 
@@ -257,5 +280,5 @@ export function replay(inputs: Iterable<AgentInput>, from: AgentState = initialA
     edit.next();
     apply(edit, input);
   }
-  return edit.finished();
+  return frozenState(edit.finished());
 }

@@ -5,11 +5,15 @@ export interface Step<State, Input> {
   readonly after: State;
 }
 
-/** A step whose input has become one with intents. `refused`: those that did not apply. */
+/**
+ * A step whose input has become one with intents. `refused`: those that did not apply. `wantsSame`: whether the state wants the same effects
+ * as before the intents, so that `effectsAt` is not asked again. Default: false.
+ */
 export interface ContinuedStep<State, Input> {
   readonly input: Input;
   readonly after: State;
   readonly refused?: readonly Input[];
+  readonly wantsSame?: boolean;
 }
 
 /** The result of a dispatch. `applied` is the number of its inputs that changed the state; `state` is the state after them. */

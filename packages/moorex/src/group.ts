@@ -233,11 +233,15 @@ export function planAt<State, Input, Effect>(
       if (part === undefined) addEntry(plan, definition, intent);
       else intents.push(intent);
     }
-    if (part !== undefined && intents.length > 0 && !addToCause(plan, withIntents, part, intents)) {
-      // The round is made again: each intent is computed for the state after the one before it.
-      part = undefined;
-      plan.refused.length = refused;
-      continue;
+    if (part !== undefined && intents.length > 0) {
+      const joined = addToCause(plan, withIntents, part, intents);
+      if (joined?.wantsSame === true) return plan;
+      if (joined === undefined) {
+        // The round is made again: each intent is computed for the state after the one before it.
+        part = undefined;
+        plan.refused.length = refused;
+        continue;
+      }
     }
     if (plan.after === from) return plan;
     (tried ??= []).push(wanted);
@@ -265,23 +269,23 @@ function intentOf<State, Input, Effect>(
   }
 }
 
-/** Makes intents a part of the step that caused them. Returns false if they must be inputs of their own. */
+/** Makes intents a part of the step that caused them. Returns undefined if they must be inputs of their own. */
 function addToCause<State, Input, Effect>(
   plan: Plan<State, Input, Effect>,
   withIntents: PlanRules<State, Input, Effect>["withIntents"],
   cause: Entry<State, Input>,
   intents: readonly Intent<Input, Effect>[],
-): boolean {
+): ContinuedStep<State, Input> | undefined {
   const inputs = intents.map(({ input }) => input);
   const continued = withIntents({ ...cause }, inputs);
-  if (continued === undefined) return false;
+  if (continued === undefined) return undefined;
   const { input, after, refused } = continued;
   Object.assign(cause, { input, after });
   plan.after = after;
   for (const { key, effect, input: intent } of intents)
     if (refused?.includes(intent) === true) plan.refused.push({ key, effect });
   plan.begun = [...plan.begun, ...intents.map(({ key }) => key)];
-  return true;
+  return continued;
 }
 
 function addEntry<State, Input, Effect>(

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createMoorex, type CommitResult, type MoorexDefinition } from "../src/index.ts";
+import {
+  createMoorex,
+  type CommitResult,
+  type ContinuedStep,
+  type MoorexDefinition,
+  type Step,
+} from "../src/index.ts";
 
 interface State {
   readonly wanted: readonly string[];
@@ -37,7 +43,10 @@ const toText = ({ want, intend, begins = [] }: Input): string => {
 };
 
 /** Makes intents a part of an input, and leaves out those that do not apply. */
-const withIntents: NonNullable<Definition["withIntents"]> = ({ input, after }, intents) => {
+const joined = (
+  { input, after }: Step<State, Input>,
+  intents: readonly Input[],
+): ContinuedStep<State, Input> => {
   const refused = intents.filter((intent) => own(intent)(after) === after);
   const begins = [...(input.begins ?? []), ...intents.filter((intent) => !refused.includes(intent))];
   return {
@@ -55,7 +64,7 @@ function machine(definition: Partial<Definition> & { readonly from?: Partial<Sta
     transition,
     effectsAt: ({ wanted }) => Object.fromEntries(wanted.map((key) => [key, key])),
     intentOf: (_effect, key) => ({ intend: key }),
-    withIntents,
+    withIntents: joined,
     runEffect: (_effect, _state, key) => ({
       start() {
         transcript.push(`start ${key}`);
@@ -100,6 +109,27 @@ describe("with withIntents, the intents of a group", () => {
     expect(transcript[0]).toBe("commit want a (intend a, intend b)");
     expect(transcript.slice(2)).toEqual(["start a", "start b"]);
   });
+
+  it.each([
+    [true, 1],
+    [false, 2],
+  ])(
+    "that change no effect, wantsSame: %s, ask for the effects so many times: %i",
+    async (wantsSame, times) => {
+      let asked = 0;
+      const { moorex, transcript } = machine({
+        effectsAt({ wanted }) {
+          asked += 1;
+          return Object.fromEntries(wanted.map((key) => [key, key]));
+        },
+        withIntents: (cause, intents) => ({ ...joined(cause, intents), wantsSame }),
+      });
+      asked = 0;
+      await moorex.dispatch({ want: ["a"] });
+      expect(asked).toBe(times);
+      expect(transcript).toEqual(["commit want a (intend a)", "want a (intend a)", "start a"]);
+    },
+  );
 
   it("are inputs of their own where no input precedes them, as at creation", () => {
     const { transcript } = machine({ from: { wanted: ["a"] } });

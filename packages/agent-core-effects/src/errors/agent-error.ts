@@ -1,4 +1,5 @@
 import { traceOf, type AgentState, type AgentUsage, type Trace } from "@moora/agent-core-state-machine";
+import { frozenState } from "@moora/agent-core-state-machine/internal";
 import { causeOf, MooraError } from "./moora-error.ts";
 
 /**
@@ -67,7 +68,7 @@ export class AgentError extends MooraError {
 
   /** The state when the loop ended; undefined if the error occurred before there was a state. */
   get state(): AgentState | undefined {
-    return this.#state;
+    return this.#state && frozenState(this.#state);
   }
 
   /** The control moves of the loop that ended. */

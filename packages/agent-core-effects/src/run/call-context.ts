@@ -108,35 +108,21 @@ class Context implements ToolContext {
   declare readonly context?: unknown;
   readonly prices: PriceList;
   declare readonly signal: AbortSignal;
-  declare readonly progress: (text: string) => void;
-  declare readonly [callHost]: CallHost;
+  readonly progress: (text: string) => void;
+  readonly [callHost]: CallHost;
   readonly #host: EffectHost;
   readonly #late: LazyAbort;
   #signal: AbortSignal | undefined;
 
   /**
-   * The properties that are created when they are read: most tools read neither, and joining signals is slow. They are a
-   * context's own, so that copies of it have them. All contexts share the descriptors, and with them one hidden class.
+   * The signal is created when it is read: most tools do not read it, and joining signals is slow. It is a context's own property, so
+   * that copies of it have it. All contexts share the descriptor, and with it one hidden class.
    */
-  static readonly #lazy: PropertyDescriptorMap & ThisType<Context> = {
-    signal: {
-      get() {
-        return (this.#signal ??= AbortSignal.any([this.#host.signal, this.#late.signal]));
-      },
-      enumerable: true,
+  static readonly #lazySignal: PropertyDescriptor & ThisType<Context> = {
+    get() {
+      return (this.#signal ??= AbortSignal.any([this.#host.signal, this.#late.signal]));
     },
-    progress: {
-      get() {
-        return (text: string) => this.#report(text);
-      },
-      enumerable: true,
-    },
-    [callHost]: {
-      get(): CallHost {
-        return { session: this.#host.session, holdTimeout: () => this.#late.hold() };
-      },
-      enumerable: true,
-    },
+    enumerable: true,
   };
 
   constructor(
@@ -155,12 +141,11 @@ class Context implements ToolContext {
     this.prices = prices;
     this.#host = host;
     this.#late = late;
-    Object.defineProperties(this, Context.#lazy);
-  }
-
-  #report(text: string): void {
-    const { toolCallId } = this;
-    if (!isAborted(this.#host) && !this.#late.isAborted)
-      this.#host.notify({ type: "tool-progress", toolCallId, text });
+    this.#signal = undefined;
+    this.progress = (text) => {
+      if (!isAborted(host) && !late.isAborted) host.notify({ type: "tool-progress", toolCallId, text });
+    };
+    this[callHost] = { session: host.session, holdTimeout: () => late.hold() };
+    Object.defineProperty(this, "signal", Context.#lazySignal);
   }
 }

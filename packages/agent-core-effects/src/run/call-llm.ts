@@ -23,64 +23,71 @@ import {
 } from "./observation.ts";
 import { readTurn } from "./read-turn.ts";
 import { assertLoggable } from "./assert-loggable.ts";
-import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
+import { NotSynchronous, waitFor, type EffectProgram } from "./effect-program.ts";
 import { dispatchIntent } from "./intent-of.ts";
 
 /** Calls the model and dispatches its answer. The request is computed from the state, so that equal keys send equal bytes. */
 export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
-  const { clock } = host;
-  const { files } = host;
+  const { clock, files, parts } = host;
   const request = requestAt(state, host.requests);
   // A reflection is text.
   const needsFiles =
     files !== undefined && request?.purpose === "plan" && messagesReferToFiles(state, host.requests);
   const calledAt = clock.now();
-  const intended = yield* dispatchIntent(effect, state, host);
-  if (request === undefined || !intended || isAborted(host)) return;
-  const asked = request.model === "" ? (host.parts.llm.model ?? "") : request.model;
+  if (host.intended !== true && !(yield* dispatchIntent(effect, state, host))) return;
+  if (request === undefined || isAborted(host)) return;
+  const asked = request.model === "" ? (parts.llm.model ?? "") : request.model;
   const unpriced = asked === "" ? undefined : missingPrice(state, asked);
   if (unpriced !== undefined) {
-    return void (yield* dispatch(
-      toFailedInput(effect, { failure: unpriced, partial: "" }, undefined, calledAt),
-    ));
+    yield { dispatch: [toFailedInput(effect, { failure: unpriced, partial: "" }, undefined, calledAt)] };
+    return;
   }
   let sent = request;
   if (needsFiles) {
     sent = yield* waitFor(requestWithFiles(request, files));
     if (isAborted(host)) return;
   }
-  const outcome = readOutcome(
-    yield* waitFor(outcomeOf(effect, { request: sent, state }, host)),
-    host.parts.llm.name,
-  );
-  const called = { outcome, asked, request: sent, calledAt };
-  if (isAborted(host)) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, called), host);
-  yield* dispatchOutcome(effect, state, host, called);
+  const answering = outcomeOf(effect, { request: sent, state }, host);
+  const answered = isPromise(answering) ? yield* waitFor(answering) : answering;
+  const outcome = readOutcome(answered, parts.llm.name);
+  const usage = usageOfOutcome(state, outcome, { asked, request: sent });
+  if (isAborted(host)) return yield* reportUsage(effect.key, usage, host);
+  const failed = failureOf(state, outcome, asked, clock.now());
+  if (failed !== undefined || !outcome.ok) {
+    if (failed !== undefined)
+      yield { dispatch: [assertLoggable(toFailedInput(effect, failed, usage, clock.now()))] };
+    return;
+  }
+  warn(state, outcome, usage, host);
+  if (effect.purpose === "reflect") {
+    yield { dispatch: [assertLoggable(toReflectedInput(effect, outcome, usage ?? {}, clock.now()))] };
+    return;
+  }
+  const stored =
+    files === undefined || !outcome.turn.parts.some(({ type }) => type === "file")
+      ? outcome
+      : {
+          ...outcome,
+          turn: yield* waitFor(turnToStore(readTurn(outcome.turn), files, fileToAttachment)),
+        };
+  const turn = numberedTurn(state, stored, host, clock.now());
+  const checking = checkTurn(state, turn, parts);
+  const check = checkOfStep(state, turn, isPromise(checking) ? yield* waitFor(checking) : checking);
+  if (isAborted(host)) return yield* reportUsage(effect.key, usage ?? {}, host);
+  const plan = { turn, check, usage: usage ?? {}, calledAt, now: clock.now() };
+  yield { dispatch: toObservedInput(effect, outcome, plan) };
 }
 
-interface Called {
-  readonly outcome: LlmOutcome;
-  readonly asked: string;
-  readonly request: LlmRequest;
-  readonly calledAt: number;
-}
-
-function* dispatchOutcome(
-  effect: CallLlmEffect,
+/** Why a call has failed: its model has no price, or the outcome says so. Undefined for an answer. */
+function failureOf(
   state: AgentState,
-  host: EffectHost,
-  called: Called,
-): EffectProgram<void> {
-  const { outcome, asked } = called;
-  const usage = usageOfOutcome(state, outcome, called);
-  const unpriced = outcome.ok ? missingPrice(state, pricedModel(outcome, asked)) : undefined;
-  if (outcome.ok && unpriced === undefined)
-    return yield* dispatchAnswer(effect, state, host, { ...called, outcome, usage });
-  const now = host.clock.now();
-  const failed = outcome.ok
-    ? unpriced && { failure: unpriced, partial: "" }
-    : withinWait(state, outcome, now);
-  if (failed !== undefined) yield* dispatch(assertLoggable(toFailedInput(effect, failed, usage, now)));
+  outcome: LlmOutcome,
+  asked: string,
+  now: number,
+): FailedCall | undefined {
+  if (!outcome.ok) return withinWait(state, outcome, now);
+  const unpriced = missingPrice(state, pricedModel(outcome, asked));
+  return unpriced === undefined ? undefined : { failure: unpriced, partial: "" };
 }
 
 /** The latest time of a `Date`. */
@@ -96,35 +103,18 @@ function withinWait({ config }: AgentState, { failure, partial }: FailedCall, no
   return { failure: { ...failure, message: text, retryable: false, retryAt }, partial };
 }
 
-interface Answered extends Called {
-  readonly outcome: Extract<LlmOutcome, { ok: true }>;
-  readonly usage: UsageReport | undefined;
-}
-
-function* dispatchAnswer(
-  effect: CallLlmEffect,
+/** Shows the warnings of an answer, what its request left out, and that its usage is an estimate. */
+function warn(
   state: AgentState,
-  host: EffectHost,
-  { outcome, usage = {}, calledAt }: Answered,
-): EffectProgram<void> {
-  const { clock, parts, notify } = host;
-  for (const text of outcome.warnings ?? []) notify({ type: "llm-warning", text });
+  { warnings = [] }: Extract<LlmOutcome, { ok: true }>,
+  usage: UsageReport | undefined,
+  { notify }: EffectHost,
+): void {
+  for (const text of warnings) notify({ type: "llm-warning", text });
   const rung = ladderAt(state);
   const leftOut = rung === undefined ? undefined : rungText(rung);
   if (leftOut !== undefined) notify({ type: "llm-warning", text: leftOut });
-  if (usage.estimated === true) notify({ type: "llm-warning", text: estimatedUsageText(usage) });
-  if (effect.purpose === "reflect")
-    return void (yield* dispatch(assertLoggable(toReflectedInput(effect, outcome, usage, clock.now()))));
-  const { files } = host;
-  const stored =
-    files === undefined || !outcome.turn.parts.some(({ type }) => type === "file")
-      ? outcome.turn
-      : yield* waitFor(turnToStore(readTurn(outcome.turn), files, fileToAttachment));
-  const turn = numberedTurn(state, { ...outcome, turn: stored }, host, clock.now());
-  const checking = checkTurn(state, turn, parts);
-  const check = checkOfStep(state, turn, isPromise(checking) ? yield* waitFor(checking) : checking);
-  if (isAborted(host)) return yield* reportUsage(effect.key, usage, host);
-  yield { dispatch: toObservedInput(effect, outcome, { turn, check, usage, calledAt, now: clock.now() }) };
+  if (usage?.estimated === true) notify({ type: "llm-warning", text: estimatedUsageText(usage) });
 }
 
 const estimatedUsageText = ({ inputTokens = 0, outputTokens = 0 }: UsageReport): string =>

@@ -13,12 +13,13 @@ import { isAborted, LazyAbort } from "./abort.ts";
 import type { EffectHost } from "./host.ts";
 import { callContext } from "./call-context.ts";
 import { commitOf, refusalOfTool } from "./commit-data.ts";
-import { dispatchResult, dispatchWithUpdates } from "./dispatch-result.ts";
+import { resultInput, resultWithUpdates } from "./dispatch-result.ts";
+import type { DispatchedInput } from "./dispatched-input.ts";
 import { usageReported } from "./late-usage.ts";
 import { validUsage } from "./valid-usage.ts";
 import { unfundedOutcome } from "./unfunded-outcome.ts";
 import { withTimeout } from "./with-timeout.ts";
-import { dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
+import { waitFor, type EffectProgram } from "./effect-program.ts";
 import { storedFiles } from "./host-files.ts";
 import { dispatchIntent } from "./intent-of.ts";
 
@@ -27,21 +28,22 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   const tool = toolNamed(host.parts.tools, effect.name);
   const problem = recordOf(state, effect.toolCallId)?.problem;
   if (tool === undefined || problem !== undefined) {
-    return yield* dispatchResult(
-      effect,
-      problem === undefined ? unknownTool(effect.name, host.parts.tools) : invalid(problem),
-      host,
-    );
+    const refused = problem === undefined ? unknownTool(effect.name, host.parts.tools) : invalid(problem);
+    yield { dispatch: [resultInput(effect, refused, host)] };
+    return;
   }
-  const intended = yield* dispatchIntent(effect, state, host);
-  if (!intended || isAborted(host)) return;
-  const unfunded = unfundedOutcome(tool, effect.budget);
-  if (unfunded !== undefined) return yield* dispatchResult(effect, unfunded, host);
+  if (host.intended !== true && !(yield* dispatchIntent(effect, state, host))) return;
+  if (isAborted(host)) return;
   let updates: DataUpdates | undefined;
+  let failed = unfundedOutcome(tool, effect.budget);
   try {
-    updates = updatesOf(tool, effect, state, host);
+    if (failed === undefined) updates = updatesOf(tool, effect, state, host);
   } catch (error) {
-    return yield* dispatchResult(effect, thrownToOutcome(error), host);
+    failed = thrownToOutcome(error);
+  }
+  if (failed !== undefined) {
+    yield { dispatch: [resultInput(effect, failed, host)] };
+    return;
   }
   const running = toolOutcome(tool, { effect, updates }, state, host);
   const settled = isPromise(running) ? yield* waitFor(running) : running;
@@ -52,13 +54,21 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   const stored = outcomeToStore(outcome, host);
   if (isPromise(stored)) outcome = yield* waitFor(stored);
   if (isAborted(host)) return;
-  if (!outcome.isSuccess && outcome.asks !== undefined) {
-    yield* dispatch(askedInput(effect, outcome, outcome.asks, host));
-    return;
-  }
-  if (updates === undefined || updates.isEmpty || !outcome.isSuccess)
-    return yield* dispatchResult(effect, outcome, host);
-  yield* dispatchWithUpdates(effect, outcome, updates, host);
+  yield { dispatch: [inputOf(effect, outcome, updates, host)] };
+}
+
+/** The input that a call ends with: its question, or its result with its updates. */
+function inputOf(
+  effect: CallToolEffect,
+  outcome: ToolOutcome,
+  updates: DataUpdates | undefined,
+  host: EffectHost,
+): DispatchedInput {
+  if (!outcome.isSuccess && outcome.asks !== undefined)
+    return askedInput(effect, outcome, outcome.asks, host);
+  return updates === undefined || updates.isEmpty || !outcome.isSuccess
+    ? resultInput(effect, outcome, host)
+    : resultWithUpdates(effect, outcome, updates, host);
 }
 
 /** Whether an earlier attempt of the call may have run with arguments that the tool no longer takes. */
@@ -127,17 +137,13 @@ function toolOutcome(
   const late = new LazyAbort();
   const running = tool.run(effect.parameters, callContext(effect, state, host, { tool, late, updates }));
   if (!isPromise(running)) return running;
-  // A `Tool` must not reject, but one that was not made by `defineTool` might.
-  const settled = running.catch(thrownToOutcome);
   const { spends } = tool.definition;
   // A result that arrives after a cancel or the timeout of the tool is dropped. Its usage counts all the same.
-  if (host.onLateOutput !== undefined || spends !== undefined) {
-    void settled.then(({ usage }) => {
-      if (!isAborted(host) && !late.isAborted) return;
-      host.onLateOutput?.(effect.key, "result");
-      if (spends !== undefined)
-        host.dispatchLate?.(usageReported(effect.key, validUsage(usage), host.clock.now()));
-    });
-  }
-  return withTimeout(settled, tool, host, late);
+  const dropped = ({ usage }: ToolOutcome): void => {
+    host.onLateOutput?.(effect.key, "result");
+    if (spends !== undefined)
+      host.dispatchLate?.(usageReported(effect.key, validUsage(usage), host.clock.now()));
+  };
+  // A `Tool` must not reject, but one that was not made by `defineTool` might.
+  return withTimeout(running, { tool, late, caught: thrownToOutcome, dropped }, host);
 }

@@ -8,38 +8,34 @@ import { toolNamed } from "../tool/tool-named.ts";
 import type { ToolOutcome } from "../tool/tool-reply.ts";
 import { truncated } from "../truncate.ts";
 import { assertLoggable } from "./assert-loggable.ts";
-import { dispatch, type EffectProgram } from "./effect-program.ts";
 import type { EffectHost } from "./host.ts";
 import { validUsage } from "./valid-usage.ts";
 
-/** Dispatches the outcome of a call as its result. */
-export function* dispatchResult(
+/** The outcome of a call as its result. Files come from the code of a tool and are checked; everything else is made here. */
+export function resultInput(
   effect: CallToolEffect | ProbeToolEffect,
   outcome: ToolOutcome,
   host: EffectHost,
-): EffectProgram<void> {
-  yield* dispatch(checkedFiles(outcomeToInput(effect, outcome, host)));
+): ToolCallResultInput {
+  const input = outcomeToInput(effect, outcome, host);
+  return "files" in input.result ? assertLoggable(input) : input;
 }
 
-/** Files come from the code of a tool and are checked; everything else in a result is made here. */
-const checkedFiles = (input: ToolCallResultInput): ToolCallResultInput =>
-  "files" in input.result ? assertLoggable(input) : input;
-
-/** Dispatches a result with its updates, computed at its turn. A result whose updates are refused is a failure. */
-export function* dispatchWithUpdates(
+/** A result with its updates, computed at its turn. A result whose updates are refused is a failure. */
+export function resultWithUpdates(
   effect: CallToolEffect,
   outcome: ToolOutcome,
   updates: DataUpdates,
   host: EffectHost,
-): EffectProgram<void> {
-  const input = checkedFiles(outcomeToInput(effect, outcome, host));
-  yield* dispatch((state) => {
+): (state: DataState) => ToolCallResultInput {
+  const input = resultInput(effect, outcome, host);
+  return (state) => {
     const patches = patchesOf(updates, state);
     if (typeof patches !== "string") return { ...input, patches };
     const error = `${patches}${patches.endsWith(".") ? "" : "."} The call ran and may have had its effect, but the data was not changed.`;
     const { receivedAt } = input.result;
     return { ...input, result: { isSuccess: false, error, code: "data-refused", receivedAt } };
-  });
+  };
 }
 
 /**

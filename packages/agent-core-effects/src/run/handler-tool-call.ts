@@ -146,7 +146,7 @@ async function finished(
   host: EffectHost,
   late: LazyAbort,
 ): Promise<ToolOutcome> {
-  const outcome = await withTimeout(running, tool, host, late);
+  const outcome = await withTimeout(running, { tool, late, caught: thrownToOutcome }, host);
   return isAborted(host) ? await running : outcome;
 }
 

@@ -54,13 +54,12 @@ export function isIntentRecorded(effect: AgentEffect, { reActContext: { control 
   }
 }
 
-/** Dispatches the intent of an effect, unless it has been committed already. Returns whether the effect may act. */
+/** Dispatches the intent of an effect. Returns whether the effect may act. Not for a host that has committed its intent already. */
 export function* dispatchIntent(
   effect: CallLlmEffect | CallToolEffect | RunStateEffect,
   state: AgentState,
   host: EffectHost,
 ): EffectProgram<boolean> {
-  if (host.intended === true) return true;
   const intent = intentOf(effect, state, host);
   return intent === undefined || (yield* dispatch(intent));
 }

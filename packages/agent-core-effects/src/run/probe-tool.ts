@@ -4,7 +4,7 @@ import type { Tool } from "../tool/define-tool.ts";
 import { toolNamed } from "../tool/tool-named.ts";
 import { isAborted, LazyAbort } from "./abort.ts";
 import { callContext } from "./call-context.ts";
-import { dispatchResult } from "./dispatch-result.ts";
+import { resultInput } from "./dispatch-result.ts";
 import { dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
 import type { EffectHost } from "./host.ts";
 import { withTimeout } from "./with-timeout.ts";
@@ -19,9 +19,10 @@ export function* probeTool(
   const tool = toolNamed(host.parts.tools, effect.name);
   const found = yield* waitFor(probeOutcome(tool, effect, state, host));
   if (isAborted(host)) return;
-  if (found !== "not-run" && found !== "unknown") return yield* dispatchResult(effect, found, host);
-  const timestamp = host.clock.now();
-  yield* dispatch({ type: "tool-call-interrupted", toolCallId, attempt, outcome: found, timestamp });
+  if (found === "not-run" || found === "unknown") {
+    const timestamp = host.clock.now();
+    yield* dispatch({ type: "tool-call-interrupted", toolCallId, attempt, outcome: found, timestamp });
+  } else yield* dispatch(resultInput(effect, found, host));
 }
 
 type Found = Awaited<ReturnType<NonNullable<Tool["probe"]>>>;
@@ -39,12 +40,7 @@ async function probeOutcome(
     effect.parameters,
     callContext(effect, state, host, { tool, late, updates: undefined }),
   );
-  const outcome = await withTimeout(
-    found.catch((): Found => "unknown"),
-    tool,
-    host,
-    late,
-  );
+  const outcome = await withTimeout(found, { tool, late, caught: (): Found => "unknown" }, host);
   return typeof outcome !== "string" && !outcome.isSuccess && outcome.code === "timeout"
     ? "unknown"
     : outcome;

@@ -1,5 +1,5 @@
 import type { AgentInput, AgentState, InputOf, TraceNote } from "@moora/agent-core-state-machine";
-import { addAgentUsage } from "@moora/agent-core-state-machine/internal";
+import { addAgentUsage, frozenState } from "@moora/agent-core-state-machine/internal";
 import { shownValue } from "@moora/llm/internal";
 import type { RunStateEffect } from "../effect.ts";
 import { errorText } from "../error-text.ts";
@@ -20,8 +20,8 @@ import { validUsage } from "./valid-usage.ts";
 export function* runState(effect: RunStateEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { key } = effect;
   const { clock, dispatchLate } = host;
-  const intended = yield* dispatchIntent(effect, state, host);
-  if (!intended || isAborted(host)) return;
+  if (host.intended !== true && !(yield* dispatchIntent(effect, state, host))) return;
+  if (isAborted(host)) return;
   const spending = handlerSpending(state);
   let updates: DataUpdates | undefined;
   try {
@@ -125,7 +125,7 @@ function* stateDecision(
   const handler = Object.hasOwn(states, effect.name) ? states[effect.name] : undefined;
   if (handler === undefined) return "NoHandlerForState";
   try {
-    return yield* waitFor(handler(state, stateContext(effect, state, host, work)));
+    return yield* waitFor(handler(frozenState(state), stateContext(effect, state, host, work)));
   } catch (error) {
     if (error instanceof NotSynchronous) throw error;
     work.updates?.drop();

@@ -1,6 +1,6 @@
 import type { Tool } from "../tool/define-tool.ts";
 import type { ToolOutcome } from "../tool/tool-reply.ts";
-import { onAbort, type LazyAbort } from "./abort.ts";
+import { isAborted, onAbort, type LazyAbort } from "./abort.ts";
 import type { EffectHost } from "./host.ts";
 import { setLongTimeout } from "./long-timeout.ts";
 
@@ -31,18 +31,23 @@ function startTimer({ clock, ms, late }: TimerOptions, onEnd: () => void): () =>
   };
 }
 
-/**
- * The outcome of a tool, or a failure on timeout and when the call is no longer wanted. A later result of the tool is
- * dropped. A synchronous tool has no timer.
- */
+interface TimedCall<Outcome> {
+  readonly tool: Tool;
+  readonly late: LazyAbort;
+  /** The outcome of a tool that rejects. */
+  readonly caught: (error: unknown) => Outcome;
+  /** Receives an outcome that comes after the timeout, or when the call is no longer wanted. Default: it is dropped. */
+  readonly dropped?: (outcome: Outcome) => void;
+}
+
+/** The outcome of a tool, or a failure on timeout and when the call is no longer wanted. A synchronous tool has no timer. */
 export function withTimeout<Outcome>(
   running: Promise<Outcome>,
-  { definition }: Tool,
+  { tool: { definition }, late, caught, dropped }: TimedCall<Outcome>,
   host: EffectHost,
-  late: LazyAbort,
 ): Promise<Outcome | ToolOutcome> {
-  if (host.synchronous === true) return running;
-  return new Promise((resolve, reject) => {
+  if (host.synchronous === true) return running.catch(caught);
+  return new Promise((resolve) => {
     const timeoutMs = definition.timeoutMs ?? host.limits.toolTimeoutMs;
     const cancelTimer = startTimer({ clock: host.clock, ms: timeoutMs, late }, () => {
       const error = `The tool did not answer within ${timeoutMs} ms. It may have had its effect.`;
@@ -54,19 +59,12 @@ export function withTimeout<Outcome>(
       cancelTimer();
       resolve({ isSuccess: false, error: "Cancelled.", code: "cancelled" });
     });
-    const ended = (): void => {
+    const ended = (outcome: Outcome): void => {
       cancelTimer();
       stopListening();
+      if (isAborted(host) || late.isAborted) dropped?.(outcome);
+      resolve(outcome);
     };
-    running.then(
-      (outcome) => {
-        ended();
-        resolve(outcome);
-      },
-      (error: unknown) => {
-        ended();
-        reject(error);
-      },
-    );
+    running.then(ended, (error: unknown) => ended(caught(error)));
   });
 }

@@ -16,15 +16,20 @@ export interface StateFields extends Omit<
 }
 
 /**
- * Creates a state. The properties `messages`, `transcript` and `toolCalls` are plain data, except for long collections: those
- * are created as an array or an object when they are read for the first time, once for each version of the collection.
- * `isFrozen`: it cannot be written to.
+ * Freezes a state for an application, in place: it cannot be written to. Its elements were frozen when they were written. Frozen arrays
+ * are slow to read in JavaScript engines, so a host keeps states as they are, and freezes what it hands out. A state that belongs to the
+ * application, because its elements are not frozen, is left as it is.
  */
-export function createState(fields: StateFields, lists: FinishedLists, isFrozen: boolean): AgentState {
-  const state = newState(fields, lists);
-  if (!isFrozen) return state;
-  for (const list of [lists.messages, lists.transcript]) if (!(list instanceof LongList)) Object.freeze(list);
-  if (!(lists.calls instanceof CallTable)) Object.freeze(lists.calls);
+export function frozenState(state: AgentState): AgentState {
+  if (Object.isFrozen(state) || !Object.isFrozen(state.config)) return state;
+  const {
+    messages,
+    transcript,
+    calls = state.toolCalls,
+  }: Partial<FinishedLists> = finishedListsOf(state) ?? state;
+  for (const list of [messages, transcript]) if (!(list instanceof LongList)) Object.freeze(list);
+  if (!(calls instanceof CallTable)) Object.freeze(calls);
+  frozen(state.reActContext);
   return Object.freeze(state);
 }
 
@@ -37,7 +42,11 @@ export function freezeElements(fields: StateFields, { messages, transcript, call
   frozen([config, tools, usage, unreportedUsage, dataStatus, paused, ladders, reActContext]);
 }
 
-function newState(fields: StateFields, lists: FinishedLists): AgentState {
+/**
+ * Creates a state. The properties `messages`, `transcript` and `toolCalls` are plain data, except for long collections: those
+ * are created as an array or an object when they are read for the first time, once for each version of the collection.
+ */
+export function createState(fields: StateFields, lists: FinishedLists): AgentState {
   const state = lists.isLong ? longState(fields, lists) : shortState(fields, lists);
   // A session of one agent does not have the first property, one that was never paused not the second, and one without refusals not the third.
   const { activeAgent, paused, ladders } = fields;
@@ -52,8 +61,11 @@ function newState(fields: StateFields, lists: FinishedLists): AgentState {
  */
 export function withFields<Fields extends object>(state: AgentState, fields: Fields): AgentState & Fields {
   const lists = finishedListsOf(state);
-  const copy = Object.assign(lists === undefined ? { ...state } : newState(state, lists), fields);
-  return Object.isFrozen(state) ? frozen(copy) : copy;
+  const copy = Object.assign(lists === undefined ? { ...state } : createState(state, lists), fields);
+  if (!Object.isFrozen(state)) return copy;
+  for (const field of Object.values(fields)) frozen(field);
+  Object.freeze(copy);
+  return copy;
 }
 
 function shortState(fields: StateFields, lists: FinishedLists): AgentState {

@@ -73,16 +73,20 @@ export const toArray = <Item>(list: List<Item>): readonly Item[] =>
 /** Whether two lists have the same items, by identity, in `[from, to)`. Parts that the lists share are not compared. */
 export function isSameRange<Item>(a: Sequence<Item>, b: Sequence<Item>, from: number, to: number): boolean {
   for (let index = from; index < to;) {
-    const partOfA = sharedPart(a, index);
-    if (partOfA !== undefined && partOfA === sharedPart(b, index)) {
-      index += partLength - (index % partLength);
-      continue;
+    const start = index - (index % partLength);
+    const until = Math.min(to, start + partLength);
+    const [partOfA, partOfB] = [partAt(a, index), partAt(b, index)];
+    if (partOfA === undefined || partOfA !== partOfB) {
+      for (; index < until; index += 1) {
+        const itemOfA = partOfA === undefined ? a.at(index) : partOfA[index - start];
+        if (itemOfA !== (partOfB === undefined ? b.at(index) : partOfB[index - start])) return false;
+      }
     }
-    if (a.at(index) !== b.at(index)) return false;
-    index += 1;
+    index = until;
   }
   return true;
 }
 
-const sharedPart = <Item>(list: Sequence<Item>, index: number): readonly Item[] | undefined =>
-  list instanceof LongList ? list.parts[Math.floor(index / partLength)] : undefined;
+/** The part of a divided list that contains an index; undefined for any other list. */
+const partAt = <Item>(list: Sequence<Item>, index: number): readonly Item[] | undefined =>
+  list instanceof LongList ? (list.parts[Math.floor(index / partLength)] ?? list.rest) : undefined;

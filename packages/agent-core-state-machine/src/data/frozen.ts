@@ -5,9 +5,7 @@
 export function frozen<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  for (const key in value) {
-    const child = value[key];
-    if (typeof child === "object") frozen(child);
-  }
+  if (Array.isArray(value)) for (const item of value) frozen(item);
+  else for (const key in value) frozen(value[key]);
   return value;
 }

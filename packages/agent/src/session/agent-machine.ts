@@ -6,8 +6,14 @@ import {
   type AgentEffect,
 } from "@moora/agent-core-effects";
 import { isEffectWanted, isHeld, isPromise, isRetryWait } from "@moora/agent-core-effects/internal";
-import { isPaused, step, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
-import { intentToStart, isIntent, withStarts } from "@moora/agent-core-state-machine/internal";
+import { isPaused, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
+import {
+  intentToStart,
+  isIntent,
+  stepOfHost,
+  viewOf,
+  withStarts,
+} from "@moora/agent-core-state-machine/internal";
 import { digestOf } from "@moora/event-log";
 import {
   createMoorex,
@@ -133,10 +139,10 @@ export class AgentMachine {
     return {
       initial: () => ({ state: initial, moves: [], changes: [] }),
       transition: (pending) => (before) => this.#transition(pending, before),
-      effectsAt: ({ state }) => (runsEffects ? effectsAt(state) : {}),
-      isWanted: (_key, { state }, effect) => isEffectWanted(state, effect),
-      mayStart: (effect, _key, { state }) => this.#mayStart(effect, state),
-      intentOf: (effect, _key, { state }) => this.#intentOf(effect, state),
+      effectsAt: (step) => (runsEffects ? effectsAt(viewOf(step)) : {}),
+      isWanted: (_key, step, effect) => isEffectWanted(viewOf(step), effect),
+      mayStart: (effect, _key, step) => this.#mayStart(effect, viewOf(step)),
+      intentOf: (effect, _key, step) => this.#intentOf(effect, viewOf(step)),
       withIntents: (cause, intents) => this.#withIntents(cause, intents),
       runEffect: (effect, { state }) => new ProgramRun(this.#host, effect, state),
       // A question waits for a human, and so do its expiry and its reminders.
@@ -181,7 +187,8 @@ export class AgentMachine {
     const continued = withStarts(after, starts);
     if (continued === undefined) return undefined;
     const { step: next, begun } = continued;
-    if (begun.length === starts.length) return { input, after: next };
+    // An intent marks work as started, which is wanted before and after that.
+    if (begun.length === starts.length) return { input, after: next, wantsSame: true };
     const refused = intents.filter((_, index) => begun.every((start) => start !== starts[index]));
     return { input: cause.begun(begun), after: next, refused };
   }
@@ -208,8 +215,9 @@ export class AgentMachine {
   #transition(pending: PendingInput, before: AgentStep): AgentStep {
     if (this.#isAccepted(pending)) return before;
     const { state } = before;
-    const after = pending.position === undefined ? step(pending.input)(state) : this.#follow(pending, state);
-    if (after.state === state) return before;
+    const after =
+      pending.position === undefined ? stepOfHost(pending.input)(state) : this.#follow(pending, state);
+    if (after === undefined) return before;
     const refusal = this.#base.ledger?.refusalOf(pending);
     if (refusal !== undefined) throw refusal;
     return after;
@@ -219,10 +227,10 @@ export class AgentMachine {
    * The transition for an input of the log. After one that throws, every later one throws the same error: the state lacks an
    * input.
    */
-  #follow({ input }: PendingInput, state: AgentState): AgentStep {
+  #follow({ input }: PendingInput, state: AgentState): AgentStep | undefined {
     if (this.#unapplied !== undefined) throw this.#unapplied.error;
     try {
-      return step(input)(state);
+      return stepOfHost(input)(state);
     } catch (error) {
       this.#unapplied = { error };
       throw error;

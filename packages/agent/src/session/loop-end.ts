@@ -1,7 +1,7 @@
 import { failureToError } from "../failure-to-error.ts";
 import { AgentError } from "@moora/agent-core-effects";
 import type { AgentState, ControlMove, Trace } from "@moora/agent-core-state-machine";
-import { transcriptOf } from "@moora/agent-core-state-machine/internal";
+import { frozenState, transcriptOf } from "@moora/agent-core-state-machine/internal";
 import type { RunResult } from "../agent-run.ts";
 import { answerInvalidText } from "../answer-failure.ts";
 import { answerTextAt } from "../answer-text-at.ts";
@@ -39,9 +39,10 @@ export function earlyAnswerOf<Answer>(
 
 const checkAnswer = <Answer>(
   { answerOf }: Pick<Agent<Answer>, "answerOf">,
-  { text, steps, state, trace }: Pick<RunResult, "text" | "steps" | "state" | "trace">,
-): Promise<LoopEnd<Answer>> =>
-  answerOf(text, state.config.answerSchema).then(
+  { text, steps, state: ended, trace }: Pick<RunResult, "text" | "steps" | "state" | "trace">,
+): Promise<LoopEnd<Answer>> => {
+  const state = frozenState(ended);
+  return answerOf(text, state.config.answerSchema).then(
     (answer): RunResult<Answer> => ({ answer, text, steps, usage: state.reActContext.usage, state, trace }),
     (cause: unknown) =>
       new AgentError("AgentFailed", cause instanceof Error ? cause.message : "The answer does not fit.", {
@@ -52,3 +53,4 @@ const checkAnswer = <Answer>(
         cause,
       }),
   );
+};

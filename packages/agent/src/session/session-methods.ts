@@ -1,5 +1,6 @@
 import { AgentError } from "@moora/agent-core-effects";
 import type { AgentConfigChange, AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import { frozenState } from "@moora/agent-core-state-machine/internal";
 import type { Agent } from "../define-agent.ts";
 import { memberAt } from "../team/member-at.ts";
 import { changeCopy, checkedConfigChange } from "../validate-config.ts";
@@ -68,7 +69,7 @@ export function sessionMethods<Answer>(
     },
     send: messages.send,
     dispatch: async (value) => {
-      if (isBinder(value)) return await outside.dispatchLate((state) => lateInput(value, state));
+      if (isBinder(value)) return await outside.dispatchLate((state) => lateInput(value, frozenState(state)));
       const input = parseOrRefuse(value);
       checkAccess(input);
       return await (input.type === "tool-call-decided" ? decisions.dispatch(input) : outside.dispatch(input));
@@ -80,11 +81,11 @@ export function sessionMethods<Answer>(
     cancel,
     ...pauseMethods(parts),
     questions: () => [...questionsAt(machine.current()), ...subAgents.questions()],
-    current: () => overlay.viewOf(machine.current()),
+    current: () => overlay.viewOf(frozenState(machine.current())),
     seq: machine.seq,
     subscribe: (listener) => output.changes.add(checkedListener(listener)),
     onEvent: (listener) => questions.listen(output.events, checkedListener(listener)),
-    onInput: (listener) => output.inputs.add(checkedListener(listener)),
+    onInput: (listener) => output.inputs.add(ofFrozenStates(checkedListener(listener))),
     onError: (listener) => output.errors.listen(checkedListener(listener)),
     trace: () => runs.trace(),
     async settled() {
@@ -96,6 +97,11 @@ export function sessionMethods<Answer>(
   };
   return { session, ask: messages.ask };
 }
+
+const ofFrozenStates =
+  (listener: Parameters<Session["onInput"]>[0]): typeof listener =>
+  (input, state, seq) =>
+    listener(input, frozenState(state), seq);
 
 type Binder = (state: AgentState) => unknown;
 
