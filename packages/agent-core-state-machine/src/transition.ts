@@ -149,7 +149,7 @@ export const stepOfHost =
     return apply(edit, input) ? new EditedStep(edit) : undefined;
   };
 
-/** The state of a step for a reader who keeps nothing of it: it is not made for that if nobody has read it before. */
+/** The state of a step for a reader who keeps nothing of it: it is not made for that unless it was read before. */
 export const viewOf = (made: AgentStep): AgentState => (made instanceof EditedStep ? made.view : made.state);
 
 /** The step of an edit. Its state and its changes are made when they are read for the first time. */

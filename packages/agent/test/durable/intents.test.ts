@@ -73,11 +73,11 @@ describe("the appends of a session", () => {
   });
 });
 
-describe("a log with room for an input in one record, and not for what begins with it", () => {
-  it.each([0, 20, 40, 57, 58, 80])("has a sound session, with %i characters of room", async (room) => {
+describe("a log with space for an input in one record, and not for what begins with it", () => {
+  it.each([0, 20, 40, 57, 58, 80])("has a sound session, with %i characters of space", async (space) => {
     const message = userMessage("Hi! ".repeat(500), { messageId: "m", timestamp: 1_000_000_000_000 });
     const log = withSessions(memoryLog(), () => ({
-      maxRecordLength: JSON.stringify(message).length + room,
+      maxRecordLength: JSON.stringify(message).length + space,
     }));
     const agent = defineAgent({ llm: new MockLlmCaller(() => answers("Hello.")) });
     const session = await openSession(agent, { log, id: "ada", onError: () => undefined });
@@ -87,7 +87,7 @@ describe("a log with room for an input in one record, and not for what begins wi
     await session.settled();
     const types = (await readSession(log, "ada")).inputs.map(({ type }) => type);
     const isApart = types[2] === "llm-call-started";
-    expect(isApart).toBe(room < 58);
+    expect(isApart).toBe(space < 58);
     expect(events.at(-1)).toBe("FinalAnswer");
     await session.close();
     expect(await verifySession(log, "ada")).toMatchObject({ ok: true });
