@@ -27,6 +27,7 @@ import {
 } from "../src/index.ts";
 import { TestClock } from "@moora/testbed/test-clock";
 import { failureOf, settled } from "./support.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const tokens = (count: number) => ({ usage: { inputTokens: count - 10, outputTokens: 10 } });
 
@@ -384,11 +385,7 @@ describe("tools that the handler of a custom state calls", () => {
       tools: [researcher(child)],
       config: {
         ...config,
-        graph: {
-          states: ["Check"],
-          rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Fine: "Done" } },
-          terminals: [],
-        },
+        graph: graphOf({ Planning: { LlmFinalAnswer: "Check" }, Check: { Fine: "Done" } }),
       },
       states: {
         async Check(_, { callTool }) {
@@ -502,14 +499,10 @@ describe("a sub-agent that its caller moves on without", () => {
       ),
       tools: [researcher(defineAgent({ llm: endless(70) })), sign],
       config: {
-        graph: {
-          states: ["Skip"],
-          rows: {
-            WaitingForHuman: { HumanApproved: "Skip", HumanApprovedParallel: "Skip" },
-            Skip: { On: "Planning" },
-          },
-          terminals: [],
-        },
+        graph: graphOf({
+          WaitingForHuman: { HumanApproved: "Skip", HumanApprovedParallel: "Skip" },
+          Skip: { On: "Planning" },
+        }),
       },
       states: { Skip: () => "On" },
     });

@@ -24,6 +24,7 @@ import {
   type Tool,
   type ToolContext,
 } from "../src/index.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 interface User {
   readonly user: string;
@@ -124,11 +125,7 @@ describe("the context of a session", () => {
       tools: [readRow],
       context: user,
       config: {
-        graph: {
-          states: ["Check"],
-          rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Checked: "Done" } },
-          terminals: [],
-        },
+        graph: graphOf({ Planning: { LlmFinalAnswer: "Check" }, Check: { Checked: "Done" } }),
       },
       states: {
         async Check(_, { context, callTool }) {

@@ -19,6 +19,7 @@ import {
   type Session,
   inputsIn,
 } from "../src/index.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const cart = defineData({
   schema: z.object({ items: z.array(z.object({ sku: z.string(), quantity: z.number().int().positive() })) }),
@@ -467,11 +468,10 @@ describe("showData", () => {
 
 describe("handlers of custom states", () => {
   const steps = defineData({ schema: z.object({ count: z.number().max(1) }), initial: { count: 0 } });
-  const graph = {
-    states: ["Count"],
-    rows: { Planning: { LlmFinalAnswer: "Count" }, Count: { Counted: "Done", HandlerFailed: "Done" } },
-    terminals: [],
-  };
+  const graph = graphOf({
+    Planning: { LlmFinalAnswer: "Count" },
+    Count: { Counted: "Done", HandlerFailed: "Done" },
+  });
 
   it("read and change the data, together with their decision", async () => {
     const seen: unknown[] = [];

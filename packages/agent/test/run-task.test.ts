@@ -14,6 +14,7 @@ import {
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { asRead } from "@moora/testbed/as-read";
 import { failureOf, settled, toolOf } from "./support.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const unhandled = vi.fn();
 beforeEach(() => void process.on("unhandledRejection", unhandled));
@@ -92,11 +93,7 @@ describe("a task is awaited", () => {
     expect(error instanceof AgentError && error.state?.messages).toHaveLength(1);
   });
 
-  const graph = {
-    states: ["Check"],
-    rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Ok: "Done" } },
-    terminals: [],
-  };
+  const graph = graphOf({ Planning: { LlmFinalAnswer: "Check" }, Check: { Ok: "Done" } });
   it.each<[string, string, AgentConfigChange]>([
     ["AgentFailed", "MaxSteps", { limits: { maxSteps: 1 }, toolChoice: "required" }],
     ["AgentFailed", "BudgetExceeded", { budget: { maxTokens: 1 } }],

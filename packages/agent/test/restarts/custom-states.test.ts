@@ -15,6 +15,7 @@ import {
   type Tool,
 } from "../../src/index.ts";
 import { never, resultOf, Restarts, turns } from "./restarts.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const rows = { Planning: { LlmFinalAnswer: "Charge" }, Charge: { Charged: "Done" } };
 
@@ -285,11 +286,7 @@ describe("calls that are settled while a custom state holds them", () => {
       llm: new MockLlmCaller([callsTools([{ name: "charge", arguments: { euros: 9 } }]), answers("Paid.")]),
       tools: [chargeTool([])],
       config: {
-        graph: {
-          states: ["Check"],
-          rows: { Planning: { LlmToolCall: "Check" }, Check: { Go: "Acting" } },
-          terminals: [],
-        },
+        graph: graphOf({ Planning: { LlmToolCall: "Check" }, Check: { Go: "Acting" } }),
       },
       states: { Check: { replay: "safe", handle: () => held.promise } },
     });

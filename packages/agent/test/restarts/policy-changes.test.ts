@@ -9,6 +9,7 @@ import {
   type Tool,
 } from "../../src/index.ts";
 import { callsThenAnswers, never, questionOf, Restarts, resultOf, turns } from "./restarts.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const approvalAlways = { approval: { policy: "always" as const } };
 const blacklist = { toolCalls: { blacklist: ["pay"] } };
@@ -171,11 +172,7 @@ describe("the order of precedence between the policy and a tool's own approval",
 describe("a state of the user's own between an approval and the call", () => {
   it("keeps the call waiting over a restart until the state has decided", async () => {
     const ran: string[] = [];
-    const graph = {
-      states: ["Audit"],
-      rows: { WaitingForHuman: { HumanApproved: "Audit" }, Audit: { Clean: "Acting" } },
-      terminals: [],
-    };
+    const graph = graphOf({ WaitingForHuman: { HumanApproved: "Audit" }, Audit: { Clean: "Acting" } });
     const agent = (audit: () => string | Promise<string>): Agent =>
       defineAgent({
         llm: callsThenAnswers({ name: "pay" }),

@@ -14,6 +14,7 @@ import {
   type Session,
 } from "../../src/index.ts";
 import { failureOf, scene, settled, toolOf } from "../support.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const fatal = vi.fn();
 const printed = vi.spyOn(console, "error");
@@ -233,11 +234,7 @@ describe("an exception in the reducer for an input of an effect", () => {
   });
 });
 
-const graph = {
-  states: ["Check"],
-  rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Ok: "Done" } },
-  terminals: [],
-};
+const graph = graphOf({ Planning: { LlmFinalAnswer: "Check" }, Check: { Ok: "Done" } });
 
 /** A session whose graph cannot be read while `isArmed` says so. */
 const inCheck = (isArmed: () => boolean) => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent, openSession, type DurableSession } from "../../src/index.ts";
 import { callsThenAnswers, never, Restarts, resultOf, textOf, turns } from "../restarts/restarts.ts";
 import { failureOf, scene, settled, toolOf } from "../support.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 /** An input of each kind that no caller outside may dispatch, as a forger would write it. */
 const forged: readonly Record<string, unknown>[] = [
@@ -263,11 +264,7 @@ describe("the application", () => {
 describe("a configuration that could not work with the agent", () => {
   it.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
     ["a tool that does not exist", { toolCalls: { blacklist: ["pya"] } }, /toolCalls\.blacklist\[0\].*"pya"/],
-    [
-      "a row that leads nowhere",
-      { graph: { states: [], rows: { Planning: { X: "Nowhere" } }, terminals: [] } },
-      /graph/,
-    ],
+    ["a row that leads nowhere", { graph: graphOf({ Planning: { X: "Nowhere" } }) }, /graph/],
     ["an unknown field", { maxStep: 3 }, /config\.maxStep: unknown field.*maxSteps/],
     ["a limit out of range", { limits: { maxSteps: 0 } }, /config\.limits\.maxSteps/],
   ])("is refused, and changes nothing: %s", async (_, change, message) => {

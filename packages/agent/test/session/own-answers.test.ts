@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { defineAgent, openSession, startSession, type AgentEvent } from "../../src/index.ts";
 import { failureOf, scene, settled, toolOf } from "../support.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 /** A model that waits for a signal before its first answer. */
 const slow = (...steps: readonly MockStep[]) => {
@@ -123,11 +124,7 @@ describe("a message that comes while the model is at work", () => {
       defineAgent({
         llm,
         config: {
-          graph: {
-            states: ["Check"],
-            rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Ok: "Done" } },
-            terminals: [],
-          },
+          graph: graphOf({ Planning: { LlmFinalAnswer: "Check" }, Check: { Ok: "Done" } }),
         },
         states: { Check: () => held.promise },
       }),

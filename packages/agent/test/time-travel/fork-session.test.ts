@@ -16,6 +16,7 @@ import { checkSound, sceneOf, type Scene } from "@moora/testbed/durable/scene";
 import { callsThenAnswers, never, questionOf, Restarts, textOf } from "../restarts/restarts.ts";
 import { toolOf } from "../support.ts";
 import { recordsOf, recordSession } from "./record-session.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 /** A batch of four calls, two of which ask, and a step after it. */
 const script = [[call("look"), call("pay"), call("ship", 3), call("sign")], [call("look", 2)]];
@@ -172,11 +173,7 @@ describe("a fork within a batch of calls", () => {
     const agent = defineAgent({
       llm: new MockLlmCaller(() => answers("done")),
       config: {
-        graph: {
-          states: ["Charge"],
-          rows: { Planning: { LlmFinalAnswer: "Charge" }, Charge: { Charged: "Done" } },
-          terminals: [],
-        },
+        graph: graphOf({ Planning: { LlmFinalAnswer: "Charge" }, Charge: { Charged: "Done" } }),
       },
       states: { Charge: { replay: "once", handle } },
     });
