@@ -28,6 +28,7 @@ import {
 import { TestClock } from "@moora/testbed/test-clock";
 import { failureOf, settled } from "./support.ts";
 import { graphOf } from "@moora/testbed/graph-of";
+import { toolOf } from "@moora/testbed/tool-of";
 
 const tokens = (count: number) => ({ usage: { inputTokens: count - 10, outputTokens: 10 } });
 
@@ -93,16 +94,11 @@ describe("sub-agents that are called side by side", () => {
   it("run at once as far as their own limits fit in what is left", async () => {
     let running = 0;
     let most = 0;
-    const slow = defineTool({
-      name: "slow",
-      description: "Takes a turn of the event loop.",
-      input: z.object({}),
-      async execute() {
-        running += 1;
-        most = Math.max(most, running);
-        await settled();
-        running -= 1;
-      },
+    const slow = toolOf("slow", async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await settled();
+      running -= 1;
     });
     const script: MockScript = ({ messages }) =>
       messages.some(({ role }) => role === "assistant")
@@ -151,12 +147,7 @@ describe("the price list of an agent", () => {
 
 describe("one answer", () => {
   const limits = async (config: AgentConfigChange, prices?: PriceList) => {
-    const look = defineTool({
-      name: "look",
-      description: "Looks.",
-      input: z.object({}),
-      execute: () => "seen",
-    });
+    const look = toolOf("look", () => "seen");
     const agent = agentOf([callsTools([{ name: "look" }], tokens(60)), answers("done", tokens(20))], {
       tools: [look],
       config,
@@ -485,13 +476,7 @@ describe("a model call that failed after it had used tokens", () => {
 
 describe("a sub-agent that its caller moves on without", () => {
   it("counts for the caller", async () => {
-    const sign = defineTool({
-      name: "sign",
-      description: "Signs.",
-      input: z.object({}),
-      approval: "always",
-      execute: () => "signed",
-    });
+    const sign = toolOf("sign", () => "signed", { approval: "always" });
     const task = { name: "research", arguments: { task: "look" } };
     const agent = defineAgent({
       llm: new MockLlmCaller((_, call) =>

@@ -8,7 +8,6 @@ import {
   agentTool,
   defineAgent,
   defineTeam,
-  defineTool,
   openSession,
   readSession,
   stateAt,
@@ -16,6 +15,7 @@ import {
   type ErrorReport,
   type Tool,
 } from "../../src/index.ts";
+import { toolOf } from "@moora/testbed/tool-of";
 
 /** A lead whose host has closed while the model of its sub-agent was asked, and how to continue it. */
 async function leftByHost() {
@@ -23,16 +23,14 @@ async function leftByHost() {
   const clock = new TestClock();
   const work = Promise.withResolvers<string>();
   const runs: AbortSignal[] = [];
-  const look = defineTool({
-    name: "look",
-    description: "Looks.",
-    replay: "once",
-    input: { type: "object" },
-    execute: async (_input, { signal }) => {
+  const look = toolOf(
+    "look",
+    async (_input, { signal }) => {
       runs.push(signal);
       return await work.promise;
     },
-  });
+    { replay: "once" },
+  );
   const subOf = (llm: MockLlmCaller): Agent<unknown> => defineAgent({ name: "sub", llm, tools: [look] });
   const leadOf = (sub: Agent<unknown>, logOfSub: EventLog = log): Agent<unknown> =>
     defineAgent({
@@ -323,12 +321,7 @@ describe("the session of a sub-agent whose caller is cancelled while no process 
     await poster.cancel("Enough.");
     await poster.close();
     // A release in which triage calls no sub-agent.
-    const plain = defineTool({
-      name: "research",
-      description: "Finds out.",
-      input: { type: "object" },
-      execute: () => "found",
-    });
+    const plain = toolOf("research", () => "found");
     const handsOff = callsTools([{ name: "hand_off", arguments: { agent: "billing" } }]);
     const wrong = new HeardErrors();
     const changed = teamWith(plain, handsOff);

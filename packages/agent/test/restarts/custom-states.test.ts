@@ -16,6 +16,7 @@ import {
 } from "../../src/index.ts";
 import { never, resultOf, Restarts, turns } from "./restarts.ts";
 import { graphOf } from "@moora/testbed/graph-of";
+import { toolOf } from "@moora/testbed/tool-of";
 
 const rows = { Planning: { LlmFinalAnswer: "Charge" }, Charge: { Charged: "Done" } };
 
@@ -236,16 +237,14 @@ describe("a handler that calls a tool", () => {
   it("reads a failed outcome when the time of the tool is up, and does not wait any longer", async () => {
     const outcomes: unknown[] = [];
     const reasons: string[] = [];
-    const hanging = defineTool({
-      name: "charge",
-      description: "Charges a card.",
-      input: z.object({}),
-      timeoutMs: 1_000,
-      execute: (_, { signal }) => {
+    const hanging = toolOf(
+      "charge",
+      (_, { signal }) => {
         signal.addEventListener("abort", () => reasons.push(signal.reason.name));
         return never();
       },
-    });
+      { timeoutMs: 1_000 },
+    );
     const handle: StateHandler = async (_, { callTool }) => {
       outcomes.push(await callTool("charge", {}));
       return "Charged";

@@ -1,8 +1,8 @@
 import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import * as z from "zod";
-import { defineAgent, defineTool, startSession } from "../../src/index.ts";
+import { defineAgent, startSession } from "../../src/index.ts";
 import { Restarts, turns } from "./restarts.ts";
+import { toolOf } from "@moora/testbed/tool-of";
 
 describe("a model call that is made again", () => {
   it("has another idempotency key when its request has changed", async () => {
@@ -73,12 +73,7 @@ describe("a provider that always finds the request too long", () => {
       calls += 1;
       return calls === 1 ? callsTools([{ name: "look" }]) : fails("context-length");
     });
-    const look = defineTool({
-      name: "look",
-      description: "Looks.",
-      input: z.object({}),
-      execute: () => "x".repeat(50_000),
-    });
+    const look = toolOf("look", () => "x".repeat(50_000));
     await using session = startSession(defineAgent({ llm, tools: [look] }));
     const error = await session.ask("go").then(
       () => undefined,
@@ -98,12 +93,7 @@ describe("a provider that always finds the request too long", () => {
         ? fails("context-length")
         : callsTools([{ name: "look" }]);
     });
-    const look = defineTool({
-      name: "look",
-      description: "Looks.",
-      input: z.object({}),
-      execute: () => "much",
-    });
+    const look = toolOf("look", () => "much");
     await using session = startSession(defineAgent({ llm, tools: [look] }));
     expect((await session.ask("go")).text).toBe("done");
     expect(reflections).toBe(2);

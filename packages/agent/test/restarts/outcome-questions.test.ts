@@ -11,6 +11,7 @@ import {
   type OnApproval,
 } from "../../src/index.ts";
 import { callsThenAnswers, never, questionOf, Restarts, resultOf, textOf, turns } from "./restarts.ts";
+import { toolOf } from "@moora/testbed/tool-of";
 
 const wireAgent = (ran: number[]): Agent =>
   defineAgent({
@@ -144,13 +145,7 @@ describe("a question about an unknown outcome", () => {
 
 describe("an approval", () => {
   it("does not take an outcome", async () => {
-    const tool = defineTool({
-      name: "wire",
-      description: "Wires money.",
-      input: z.object({}),
-      approval: "always",
-      execute: () => "wired",
-    });
+    const tool = toolOf("wire", () => "wired", { approval: "always" });
     await using session = await new Restarts().open(
       defineAgent({ llm: callsThenAnswers({ name: "wire" }), tools: [tool] }),
     );

@@ -10,6 +10,7 @@ import {
 } from "../../src/index.ts";
 import { callsThenAnswers, never, questionOf, Restarts, resultOf, turns } from "./restarts.ts";
 import { graphOf } from "@moora/testbed/graph-of";
+import { toolOf } from "@moora/testbed/tool-of";
 
 const approvalAlways = { approval: { policy: "always" as const } };
 const blacklist = { toolCalls: { blacklist: ["pay"] } };
@@ -98,14 +99,9 @@ describe("a policy that is tightened between two processes", () => {
 
   it.each([approvalAlways, blacklist])("applies to a sibling that never began: %j", async (config) => {
     const ran: string[] = [];
-    const send = defineTool({
-      name: "send",
-      description: "Sends.",
-      input: z.object({}),
-      execute: () => {
-        ran.push("send");
-        return never();
-      },
+    const send = toolOf("send", () => {
+      ran.push("send");
+      return never();
     });
     const world = new Restarts();
     const one = { toolCalls: { maxParallel: 1 } };

@@ -131,14 +131,9 @@ describe("a question of a sub-agent", () => {
   it("of two agents that one call runs is identified by its digest", async () => {
     const paid: Paid = [];
     const tools = [asTool(payer(paid, "a"), "first"), asTool(payer(paid, "b"), "second")];
-    const both = defineTool({
-      name: "both",
-      description: "Runs two agents.",
-      input: { type: "object" },
-      execute: async (_, context) => {
-        await Promise.all(tools.map(async (tool) => await tool.run('{"task":"Pay."}', context)));
-        return "done";
-      },
+    const both = toolOf("both", async (_, context) => {
+      await Promise.all(tools.map(async (tool) => await tool.run('{"task":"Pay."}', context)));
+      return "done";
     });
     const session = asking([both]);
     await rest();
