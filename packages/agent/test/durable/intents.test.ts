@@ -17,6 +17,7 @@ import {
 } from "../../src/index.ts";
 import { callsThenAnswers, never, resultOf, Restarts, turns } from "../restarts/restarts.ts";
 import { failureOf, settled, toolOf } from "../support.ts";
+import { onAppend } from "@moora/testbed/durable/on-append";
 
 /** A log that lists what it appends. `append` may replace the append of a session. */
 function listingLog(
@@ -217,13 +218,9 @@ describe("a message of another process whose model call cannot be recorded yet",
     const storage = new MemoryStorage();
     const clock = new TestClock();
     let isBusy = true;
-    const busy = withSessions(memoryLog(storage), (session) => ({
-      append(expectedSeq: number, records: readonly LogRecord[]) {
-        if (isBusy && typesOf(records).includes("llm-call-started"))
-          throw new LogError("LogBusy", "Locked by a backup.");
-        return session.append(expectedSeq, records);
-      },
-    }));
+    const busy = onAppend(memoryLog(storage), ({ types }) => {
+      if (isBusy && types.includes("llm-call-started")) throw new LogError("LogBusy", "Locked by a backup.");
+    });
     const agent = defineAgent({ llm: new MockLlmCaller(() => answers("Here.")) });
     const options = { id: "ada", clock, onError: () => undefined };
     const owner = await openSession(agent, { ...options, log: busy });

@@ -1,20 +1,17 @@
-import { LogError, memoryLog, type EventLog, type LogRecord } from "@moora/event-log";
-import { withSessions } from "@moora/event-log/testing";
+import { LogError, memoryLog, type EventLog } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { agentTool, defineAgent, openSession, type ErrorReport } from "../../src/index.ts";
 import { failureOf, settled, toolOf } from "../support.ts";
 import { HeardErrors } from "@moora/testbed/durable/errors";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
+import { onAppend } from "@moora/testbed/durable/on-append";
 
 /** A log that does not take records of which `refuses` says so. */
 const failing = (refuses: (body: string) => boolean): EventLog =>
-  withSessions(memoryLog(), (session) => ({
-    append(expectedSeq: number, records: readonly LogRecord[]) {
-      if (records.some(({ body }) => refuses(body))) throw new LogError("LogBusy", "Locked by a backup.");
-      return session.append(expectedSeq, records);
-    },
-  }));
+  onAppend(memoryLog(), ({ records }) => {
+    if (records.some(({ body }) => refuses(body))) throw new LogError("LogBusy", "Locked by a backup.");
+  });
 
 /** A session whose tool ends on command, in a log that refuses what a test selects. */
 async function working(refuses: (body: string) => boolean) {

@@ -21,6 +21,7 @@ import {
   type DurableSession,
 } from "../../src/index.ts";
 import { callsThenAnswers, turns } from "../restarts/restarts.ts";
+import { onAppend } from "@moora/testbed/durable/on-append";
 
 const day = 86_400_000;
 
@@ -316,14 +317,10 @@ describe("a move to another log", () => {
     const whole = await readSession(world.log, "ada");
     const target = memoryLog();
     let left = 2;
-    const failing = withSessions(target, (session) => ({
-      append(seq, records) {
-        left -= 1;
-        if (left === 0) throw new Error("The disk is full.");
-        return session.append(seq, records);
-      },
-      ...(session.removeAt === undefined ? {} : { removeAt: session.removeAt.bind(session) }),
-    }));
+    const failing = onAppend(target, () => {
+      left -= 1;
+      if (left === 0) throw new Error("The disk is full.");
+    });
     await expect(moveSession(world.log, "ada", failing, { clock: world.clock })).rejects.toThrow("full");
     expect(await readSession(world.log, "ada")).toEqual(whole);
     await moveSession(world.log, "ada", target, { clock: world.clock });
@@ -433,13 +430,9 @@ describe("a move to another log", () => {
     const world = worldOn(memoryLog());
     await world.record("ada", bossOf(world));
     const before = await world.log.list();
-    const failing = withSessions(memoryLog(), (session) => ({
-      async append(seq, records) {
-        if (session.id === "ada") throw new Error("The disk is full.");
-        await session.append(seq, records);
-      },
-      ...(session.removeAt === undefined ? {} : { removeAt: session.removeAt.bind(session) }),
-    }));
+    const failing = onAppend(memoryLog(), async ({ id }) => {
+      if (id === "ada") throw new Error("The disk is full.");
+    });
     const move = moveSession(world.log, "ada", failing, { clock: world.clock });
     await expect(move).rejects.toThrow("full");
     expect(await world.log.list()).toEqual(before);

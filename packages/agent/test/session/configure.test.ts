@@ -1,11 +1,11 @@
 import { memoryLog } from "@moora/event-log";
-import { withSessions } from "@moora/event-log/testing";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { defineAgent, openSession, startSession } from "../../src/index.ts";
 import { turns } from "../restarts/restarts.ts";
 import { failureOf, scene, toolOf } from "../support.ts";
+import { onAppend } from "@moora/testbed/durable/on-append";
 
 const city = z.toJSONSchema(z.object({ city: z.string() }));
 const cityText = JSON.stringify(city);
@@ -84,12 +84,9 @@ describe("a change of config.answerSchema", () => {
 
 describe("two changes at once", () => {
   it("that exclude each other are not both accepted by a log that takes time", async () => {
-    const log = withSessions(memoryLog(), (session) => ({
-      async append(expectedSeq, records) {
-        await turns(2);
-        return await session.append(expectedSeq, records);
-      },
-    }));
+    const log = onAppend(memoryLog(), async () => {
+      await turns(2);
+    });
     const agent = defineAgent({ llm: new MockLlmCaller(() => answers("Hi.")), tools: [toolOf("pay")] });
     await using session = await openSession(agent, { log, id: "ada" });
     const [first, second] = await Promise.allSettled([

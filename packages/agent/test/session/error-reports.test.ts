@@ -1,6 +1,5 @@
 import { runInNewContext } from "node:vm";
-import { LogError, memoryLog, type LogRecord } from "@moora/event-log";
-import { withSessions } from "@moora/event-log/testing";
+import { LogError, memoryLog } from "@moora/event-log";
 import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
@@ -15,6 +14,7 @@ import {
 } from "../../src/index.ts";
 import { failureOf, scene, settled, toolOf } from "../support.ts";
 import { graphOf } from "@moora/testbed/graph-of";
+import { onAppend } from "@moora/testbed/durable/on-append";
 
 const fatal = vi.fn();
 const printed = vi.spyOn(console, "error");
@@ -295,13 +295,9 @@ describe.each([
 describe("a session in a log that cannot continue, and whose log does not take that down", () => {
   it("gives its lease up, so that another process can run it", async () => {
     const near = memoryLog();
-    const log = withSessions(near, (session) => ({
-      append(expectedSeq: number, records: readonly LogRecord[]) {
-        if (records.some(({ body }) => body.includes("re-act-cancelled")))
-          throw new LogError("LogBusy", "The log is locked by a backup.");
-        return session.append(expectedSeq, records);
-      },
-    }));
+    const log = onAppend(near, ({ types }) => {
+      if (types.includes("re-act-cancelled")) throw new LogError("LogBusy", "The log is locked by a backup.");
+    });
     const bug = newBug();
     const clock = {
       now: () => 1_000,
