@@ -43,19 +43,6 @@ const agentWith = (tools: readonly Tool[], config: AgentConfigChange = {}): Agen
   defineAgent({ llm: callsThenAnswers(call), tools, config });
 
 describe("a tool that was renamed between two processes", () => {
-  it("runs an interrupted call again, with the same idempotency key", async () => {
-    const ran: string[] = [];
-    const world = new Restarts();
-    await world.crash(agentWith([pay(ran)]));
-    const next = await world.open(agentWith([pay(ran, transfer)]));
-    expect(ran).toHaveLength(2);
-    expect(ran[1]).toBe(ran[0]);
-    expect(resultOf(next.current())).toMatchObject({ isSuccess: true, content: "paid" });
-    expect(next.current().toolCalls["call_1"]?.name).toBe("pay");
-    await next.close();
-    expect(await verifySession(world.log, "ada")).toMatchObject({ ok: true });
-  });
-
   it("keeps the open approval of a call", async () => {
     const ran: string[] = [];
     const policy = { approval: { policy: "always" as const } };
@@ -77,28 +64,6 @@ describe("a tool that was renamed between two processes", () => {
     await expect(next.decide(questionOf(next), { approve: { amount: "all" } })).rejects.toMatchObject({
       code: "invalid-arguments",
     });
-    await next.close();
-  });
-
-  it("asks its probe about a call that must not run twice", async () => {
-    const ran: string[] = [];
-    const once = { replay: "once", probe: () => ({ output: "found" }) };
-    const world = new Restarts();
-    await world.crash(agentWith([pay(ran, once)]));
-    const next = await world.open(agentWith([pay(ran, { ...once, ...transfer })]));
-    expect(ran).toHaveLength(1);
-    expect(textOf(resultOf(next.current()))).toBe("found");
-    await next.close();
-  });
-
-  it("is blacklisted for calls with its former name", async () => {
-    const ran: string[] = [];
-    const world = new Restarts();
-    await world.crash(agentWith([pay(ran)]));
-    const blacklist = { toolCalls: { blacklist: ["transfer"] } };
-    const next = await world.open(agentWith([pay(ran, transfer)], blacklist));
-    expect(ran).toHaveLength(1);
-    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
     await next.close();
   });
 
@@ -220,25 +185,6 @@ describe("a tool that takes other arguments than before", () => {
     expect(await next.decide(question, { approve: { cents: 500 } })).toMatchObject({ status: "accepted" });
     await turns();
     expect(ran.map((line) => line.split(" ")[0])).toEqual(['{"cents":500}']);
-    await next.close();
-  });
-
-  it.each([
-    [
-      "throws",
-      () => {
-        throw new Error("Unknown form.");
-      },
-    ],
-    ["returns what does not fit", () => ({ cents: "many" })],
-  ])("reports an interrupted call as unknown if its conversion %s", async (_, upcast) => {
-    const ran: string[] = [];
-    const world = new Restarts();
-    await world.crash(agentWith([pay(ran)]));
-    const next = await world.open(agentWith([pay(ran, { ...inCents, upcast })]));
-    expect(ran).toHaveLength(1);
-    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
-    expect(textOf(resultOf(next.current()))).toContain("may have had its effect");
     await next.close();
   });
 });

@@ -38,48 +38,6 @@ const agentWith = (tools: readonly Tool[], config: AgentConfigChange = {}): Agen
 const notRun = /not run|before it ran|was not|never ran/i;
 
 describe("what the model reads of a call that had its effect", () => {
-  it.each(["keyed", "safe"] as const)(
-    "%s: only a new description: the call runs again with its key",
-    async (replay) => {
-      const world = new Restarts();
-      await world.crash(agentWith([pay({ replay })]));
-      await using next = await world.open(
-        agentWith([pay({ replay, description: "Pays money.", risk: "high" })]),
-      );
-      expect(runs).toBe(2);
-      expect(resultOf(next.current())).toBeNull();
-    },
-  );
-
-  it.each([
-    { replay: "keyed", change: "removed", tools: [] },
-    { replay: "safe", change: "removed", tools: [] },
-    {
-      replay: "keyed",
-      change: "given another input",
-      tools: [pay({ replay: "keyed", input: z.object({ sum: z.number() }) })],
-    },
-    { replay: "keyed", change: "declared once", tools: [pay({ replay: "once" })] },
-  ] as const)("$replay, and the tool is $change: the outcome is unknown", async ({ replay, tools }) => {
-    const world = new Restarts();
-    await world.crash(agentWith([pay({ replay })]));
-    await using next = await world.open(agentWith(tools));
-    expect(runs).toBe(1);
-    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
-    expect(textOf(resultOf(next.current()))).not.toMatch(notRun);
-  });
-
-  it("once, and its arguments do not fit the tool anymore: it is not probed, and the outcome is unknown", async () => {
-    const world = new Restarts();
-    const probe = () => expect.unreachable();
-    await world.crash(agentWith([pay({ probe })]));
-    await using next = await world.open(
-      agentWith([pay({ probe, input: z.object({ euros: z.number().max(5) }) })]),
-    );
-    expect(runs).toBe(1);
-    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
-  });
-
   it("a call that was admitted but never began did not run, and the model reads so", async () => {
     const world = new Restarts();
     const asking = agentWith([pay({ replay: "keyed" })], { approval: { policy: "always" } });
@@ -98,14 +56,6 @@ describe("what the model reads of a call that had its effect", () => {
   });
 
   const withNote = z.object({ euros: z.number(), note: z.optional(z.string()) });
-
-  it("a call does not run again with a tool that takes other arguments, although its own would fit", async () => {
-    const world = new Restarts();
-    await world.crash(agentWith([pay({ replay: "keyed" })]));
-    await using next = await world.open(agentWith([pay({ replay: "keyed", input: withNote })]));
-    expect(runs).toBe(1);
-    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
-  });
 
   it("a call that waits for an approval does not run with a tool that takes other arguments", async () => {
     const world = new Restarts();
