@@ -33,14 +33,14 @@ export const effectFaults: readonly Fault[] = [
     changes: [
       {
         file: `${effects}/run/call-tool.ts`,
-        text: "const running = toolOutcome(tool, { effect, updates }, state, host);",
+        text: "  const running = toolOutcome(tool, { effect, updates }, state, host);\n",
         replacement: "",
       },
       {
         file: `${effects}/run/call-tool.ts`,
-        text: "const intended = yield* dispatchIntent(",
+        text: "if (host.intended !== true && !(yield* dispatchIntent(",
         replacement:
-          "const started = updatesOf(tool, effect, state, host);\n  const running = toolOutcome(tool, { effect, updates: started }, state, host);\n  const intended = yield* dispatchIntent(",
+          "const started = updatesOf(tool, effect, state, host);\n  const running = toolOutcome(tool, { effect, updates: started }, state, host);\n  if (host.intended !== true && !(yield* dispatchIntent(",
       },
     ],
     tests: [`${tests}/run/call-tool.test.ts`],

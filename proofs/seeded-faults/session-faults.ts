@@ -34,8 +34,8 @@ export const sessionFaults: readonly Fault[] = [
       notAborted,
       {
         file: `${effects}/run/call-tool.ts`,
-        text: "if (!intended || isAborted(host)) return;",
-        replacement: "if (!intended) return;",
+        text: "host))) return;\n  if (isAborted(host)) return;",
+        replacement: "host))) return;",
       },
     ],
     tests: [`${tests}/durable/cancel-at-start.test.ts`],
@@ -49,8 +49,8 @@ export const sessionFaults: readonly Fault[] = [
       notAborted,
       {
         file: `${effects}/run/call-llm.ts`,
-        text: "|| !intended || isAborted(host)) return;",
-        replacement: "|| !intended) return;",
+        text: "if (request === undefined || isAborted(host)) return;",
+        replacement: "if (request === undefined) return;",
       },
     ],
     tests: [`${tests}/durable/cancel-at-start.test.ts`],
@@ -64,8 +64,8 @@ export const sessionFaults: readonly Fault[] = [
       notAborted,
       {
         file: `${effects}/run/run-state.ts`,
-        text: "if (!intended || isAborted(host)) return;",
-        replacement: "if (!intended) return;",
+        text: "host))) return;\n  if (isAborted(host)) return;",
+        replacement: "host))) return;",
       },
     ],
     tests: [`${tests}/durable/cancel-at-start.test.ts`],
@@ -122,7 +122,7 @@ export const sessionFaults: readonly Fault[] = [
     "the usage of a cancelled model call is dropped",
     {
       file: `${effects}/run/call-llm.ts`,
-      text: "if (isAborted(host)) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, called), host);",
+      text: "if (isAborted(host)) return yield* reportUsage(effect.key, usage, host);",
       replacement: "if (isAborted(host)) return;",
     },
     [`${tests}/budgets.test.ts`],
