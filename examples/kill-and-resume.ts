@@ -1,11 +1,13 @@
-// A batch of three tools, killed with SIGKILL at twelve instants: before and after the intent of each call, and before and
-// after its result is on record. After each kill another process takes the session up. Nothing is lost, nothing doubled.
+// A batch of three tools, killed with SIGKILL at eight instants: before and after the record with the intents of all calls, and
+// before and after the result of each one is on record. After each kill another process takes the session up. Nothing is lost,
+// nothing doubled.
 // Run it: node_modules/.bin/node --conditions=@moora/source examples/kill-and-resume.ts
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { defineAgent, defineTool, openSession, type Agent } from "@moora/agent";
 import type { EventLog, LogRecord } from "@moora/event-log";
 import { sqliteLog } from "@moora/event-log/sqlite";
@@ -17,14 +19,24 @@ const policies = { lookup: "safe", pay: "keyed", mail: "once" } as const;
 type ToolName = keyof typeof policies;
 const tools: readonly ToolName[] = ["lookup", "pay", "mail"];
 
-/** The instants of a call at which the process can die. */
-const phases = [
-  { name: "before the intent", record: "tool-call-started", when: "before" },
-  { name: "after the intent", record: "tool-call-started", when: "after" },
-  { name: "done, not recorded", record: "tool-call-completed", when: "before" },
-  { name: "after the result", record: "tool-call-completed", when: "after" },
-] as const;
-type Phase = (typeof phases)[number];
+/** A moment at which the process dies: before or after it writes the record that contains all of these texts. */
+interface Instant {
+  readonly name: string;
+  readonly when: "before" | "after";
+  readonly record: readonly string[];
+}
+
+const instants: readonly Instant[] = [
+  { name: "before the intents", when: "before", record: ['"tool-call-started"'] },
+  { name: "after the intents", when: "after", record: ['"tool-call-started"'] },
+  ...tools.flatMap((tool, index): readonly Instant[] => {
+    const record = ['"tool-call-completed"', `"toolCallId":"call_${index + 1}"`];
+    return [
+      { name: `${tool} done, not recorded`, when: "before", record },
+      { name: `${tool} recorded`, when: "after", record },
+    ];
+  }),
+];
 
 /** The world outside: a file to which each run of a tool adds a line with its idempotency key. */
 const worldIn = (folder: string): string => join(folder, "world.txt");
@@ -42,7 +54,9 @@ function agentIn(folder: string): Agent {
         description: `Does ${name}.`,
         input: { type: "object", properties: {} },
         replay: policies[name],
-        execute(_, { idempotencyKey }) {
+        async execute(_, { idempotencyKey }) {
+          // One after the other, so that each result is a record of its own.
+          for (let turn = 0; turn <= tools.indexOf(name); turn += 1) await setImmediate();
           appendFileSync(worldIn(folder), `${name} ${idempotencyKey}\n`);
           return `${name} is done`;
         },
@@ -53,10 +67,9 @@ function agentIn(folder: string): Agent {
 
 const logIn = (folder: string): EventLog => sqliteLog(join(folder, "sessions.db"));
 
-/** A log whose process dies right before, or right after, it writes one record about one call. */
-function deadly(log: EventLog, { record, when }: Phase, tool: ToolName): EventLog {
-  const isIt = ({ body }: LogRecord): boolean =>
-    body.includes(`"${record}"`) && body.includes(`"toolCallId":"call_${tools.indexOf(tool) + 1}"`);
+/** A log whose process dies right before, or right after, it writes one record. */
+function deadly(log: EventLog, { record, when }: Instant): EventLog {
+  const isIt = ({ body }: LogRecord): boolean => record.every((text) => body.includes(text));
   return withSessions(log, (session) => ({
     append(expectedSeq, records) {
       const isDue = records.some(isIt);
@@ -69,23 +82,17 @@ function deadly(log: EventLog, { record, when }: Phase, tool: ToolName): EventLo
 }
 
 /** The process that will die: it begins the task, and never gets to its end. */
-async function beDoomed(folder: string, phase: Phase, tool: ToolName): Promise<void> {
+async function beDoomed(folder: string, instant: Instant): Promise<void> {
   const session = await openSession(agentIn(folder), {
-    log: deadly(logIn(folder), phase, tool),
+    log: deadly(logIn(folder), instant),
     id: "order",
   });
   await session.ask("Settle order 7.");
 }
 
 /** Starts such a process, and waits for the signal that ended it. */
-async function killed(folder: string, phase: number, tool: ToolName): Promise<string> {
-  const child = spawn(process.execPath, [
-    ...process.execArgv,
-    import.meta.filename,
-    folder,
-    String(phase),
-    tool,
-  ]);
+async function killed(folder: string, instant: number): Promise<string> {
+  const child = spawn(process.execPath, [...process.execArgv, import.meta.filename, folder, String(instant)]);
   const [, signal] = await once(child, "exit");
   return String(signal);
 }
@@ -96,9 +103,9 @@ interface Outcome {
 }
 
 /** Kills one process, takes its session up, and counts what the world has seen. */
-async function outcomeOf(phase: number, tool: ToolName): Promise<Outcome> {
+async function outcomeOf(instant: number): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), "moora-kill-"));
-  const signal = await killed(folder, phase, tool);
+  const signal = await killed(folder, instant);
   const log = logIn(folder);
   const session = await openSession(agentIn(folder), { log, id: "order", isOwnerGone: () => true });
   await session.running();
@@ -124,22 +131,18 @@ async function outcomeOf(phase: number, tool: ToolName): Promise<Outcome> {
       : mail === "outcome-unknown" && runsOf("mail").length <= 1);
   const counts = [runsOf("lookup"), runsOf("pay")].map((runs) => String(runs.length));
   return {
-    row: [tool, phases[phase]?.name ?? "", ...counts, String(payments), String(runsOf("mail").length), mail],
+    row: [instants[instant]?.name ?? "", ...counts, String(payments), String(runsOf("mail").length), mail],
     isRight,
   };
 }
 
 /** All of it, two at a time, as a table. */
 async function main(): Promise<void> {
-  const kills = tools.flatMap((tool) => phases.map((_, phase) => ({ phase, tool })));
+  const kills = [...instants.keys()];
   const outcomes: Outcome[] = [];
-  while (kills.length > 0) {
-    outcomes.push(
-      ...(await Promise.all(kills.splice(0, 2).map(({ phase, tool }) => outcomeOf(phase, tool)))),
-    );
-  }
+  while (kills.length > 0) outcomes.push(...(await Promise.all(kills.splice(0, 2).map(outcomeOf))));
 
-  const head = ["killed in", "phase", "lookups", "pay runs", "payments", "mail runs", "mail"];
+  const head = ["killed", "lookups", "pay runs", "payments", "mail runs", "mail"];
   const widths = head.map((_, column) =>
     Math.max(...[head, ...outcomes.map(({ row }) => row)].map((cells) => cells[column]?.length ?? 0)),
   );
@@ -161,8 +164,7 @@ async function main(): Promise<void> {
   );
 }
 
-const [folder, phaseOf, doomed] = process.argv.slice(2);
-const phase = phases[Number(phaseOf)];
-const tool = tools.find((name) => name === doomed);
-if (folder !== undefined && phase !== undefined && tool !== undefined) await beDoomed(folder, phase, tool);
+const [folder, chosen] = process.argv.slice(2);
+const instant = instants[Number(chosen)];
+if (folder !== undefined && instant !== undefined) await beDoomed(folder, instant);
 else await main();

@@ -1,6 +1,6 @@
 /**
  * Servers and workers in several processes on one PostgreSQL: nothing is lost or doubled while they are killed and restarted, a
- * session that fails does not stop the others, and figures of throughput and take-over.
+ * session that fails does not stop the others, and figures of take-over.
  *
  *   cluster.ts [--short] [--ends N]
  */
@@ -9,7 +9,6 @@ import { proveNeighbors } from "./cluster/neighbors.ts";
 import { provePoison } from "./cluster/poison.ts";
 import { proveRolling } from "./cluster/rolling.ts";
 import { measureTakeOver } from "./cluster/take-over.ts";
-import { measureThroughput } from "./cluster/throughput.ts";
 import { World } from "./cluster/world.ts";
 import { conclude } from "./parts/summary.ts";
 
@@ -38,13 +37,6 @@ const neighbors = await proveNeighbors(options.short ? 4 : 20);
 console.log("calls beside a poison session", neighbors);
 
 if (!options.short) {
-  // A model that answers at once shows what the processes can do, one that takes its time what they wait for.
-  for (const processes of [1, 2, 4]) {
-    console.log(await measureThroughput(processes, { sessions: 600, modelMs: 0, maxSessions: 20 }));
-    console.log(
-      await measureThroughput(processes, { sessions: 100 * processes, modelMs: 500, maxSessions: 10 }),
-    );
-  }
   for (const leaseMs of [1_500, 5_000, 30_000]) {
     const delaysMs = (await measureTakeOver({ sessions: 20, leaseMs })).delaysMs.toSorted(
       (one, other) => one - other,

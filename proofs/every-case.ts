@@ -1,7 +1,7 @@
 /**
  * The tests without a browser, with every case of those that run a sample otherwise.
  *
- *   every-case.ts
+ *   every-case.ts [FILES]
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -17,7 +17,13 @@ interface Report {
 const startedAt = performance.now();
 const folder = mkdtempSync(join(tmpdir(), "moora-every-case-"));
 const outputFile = join(folder, "report.json");
-const args = ["run", "--reporter=dot", "--reporter=json", `--outputFile.json=${outputFile}`];
+const args = [
+  "run",
+  ...process.argv.slice(2),
+  "--reporter=dot",
+  "--reporter=json",
+  `--outputFile.json=${outputFile}`,
+];
 const { status } = spawnSync("vitest", args, {
   stdio: ["ignore", "inherit", "inherit"],
   env: { ...process.env, MOORA_PROVE: "1" },

@@ -31,7 +31,6 @@ interface Proof {
 
 const proofs: readonly Proof[] = [
   { name: "four-approvals", whole: [], short: [] },
-  { name: "two-writers", whole: [], short: undefined },
   { name: "parallel-tools", whole: [], short: ["--goal", "9600"] },
   { name: "reachable-states", whole: [], short: ["--goal", "10000"], takes: "seed" },
   { name: "fuzzed-inputs", whole: [], short: ["--goal", "60000"], takes: "seed" },
@@ -41,7 +40,6 @@ const proofs: readonly Proof[] = [
   { name: "repeated-posts", whole: [], short: undefined, isFresh: true },
   { name: "crash-matrix", whole: [], short: undefined },
   { name: "cluster", whole: [], short: undefined, isFresh: true },
-  { name: "hosts", whole: [], short: undefined, isFresh: true },
   { name: "restate-partitions", whole: [], short: undefined, isFresh: true },
   { name: "every-case", whole: [], short: undefined, isFresh: true },
   { name: "refused-histories", whole: [], short: ["--goal", "900"], takes: "seed" },

@@ -1,6 +1,6 @@
 /**
  * Many sessions at once on Restate with 1, 4 and 8 partitions: each session has to end, to run each of its tools once, and to have
- * records that verify. Prints what a session makes the server store and append.
+ * records that verify.
  *
  *   restate-partitions.ts [--sessions N]
  */
@@ -53,20 +53,6 @@ async function untilUp(server: RestateServer): Promise<void> {
   while (!(await answers())) await pause(100);
 }
 
-const bifrost = "restate_bifrost_sequencer";
-
-/** What the server has stored and appended so far. */
-const costs = async (server: RestateServer): Promise<Readonly<Record<string, number>>> => ({
-  stateRows: await sum(server, "SELECT count(*) AS n FROM state"),
-  stateBytes: await sum(server, "SELECT sum(key_length + value_length) AS n FROM state"),
-  invocations: await sum(server, "SELECT count(*) AS n FROM sys_invocation"),
-  journalRows: await sum(server, "SELECT count(*) AS n FROM sys_journal"),
-  journalBytes: await sum(server, "SELECT sum(raw_length) AS n FROM sys_journal"),
-  appendedRecords: await server.metric(`${bifrost}_committed_records_total`),
-  appendedBytes: await server.metric(`${bifrost}_committed_records_bytes_total`),
-  appends: await server.metric(`${bifrost}_append_duration_seconds_count`),
-});
-
 /** The number of sessions in each partition: each has an equal part of all keys, of 64 bits. */
 async function spread(server: RestateServer, partitions: number): Promise<readonly number[]> {
   const rows = await server.query<{ readonly key: number }>(
@@ -109,25 +95,17 @@ async function prove(partitions: number): Promise<void> {
   const work = newWork();
   await using _ = await serveLocally(server, workingAgent(work));
   await untilUp(server);
-  const before = await costs(server);
   const startedMs = performance.now();
   await forEachId(async (id) => {
     if (!(await sessionOn(server, id).post(userMessage("Work.")))) failures.push(`${id}: not posted`);
   });
   await untilIdle(server, work);
   const seconds = (performance.now() - startedMs) / 1_000;
-  const after = await costs(server);
-  const perSession = Object.fromEntries(
-    Object.entries(after).map(([name, value]) => [
-      name,
-      Number(((value - (before[name] ?? 0)) / count).toFixed(1)),
-    ]),
-  );
   const inPartitions = await spread(server, partitions);
   if (inPartitions.includes(0)) failures.push(`${partitions} partitions: one has no session`);
   await checkAll(server, work);
   const found = failures.length - begun;
-  console.log({ partitions, seconds: Math.round(seconds), inPartitions, perSession, failures: found });
+  console.log({ partitions, seconds: Math.round(seconds), inPartitions, failures: found });
 }
 
 for (const partitions of [1, 4, 8]) await prove(partitions);

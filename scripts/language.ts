@@ -130,7 +130,6 @@ const allowed: readonly Exception[] = [
     ["packages/agent-core-state-machine/src/wording.ts", "Nobody answered this question in time."],
     ["packages/agent-core-state-machine/src/wording.ts", "Nobody reported its outcome in time."],
     ["packages/agent/test/restarts/", "Nobody reported its outcome in time."],
-    ["packages/agent/test/session/", "Nobody approved this call in time."],
   ]),
   ...exceptions("words of users", [
     ["packages/planner/test/", ""],

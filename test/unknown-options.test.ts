@@ -214,6 +214,8 @@ const places: Readonly<Record<string, readonly [known: string, call: (further: G
   "sessionTelemetry, attach": ["parent", attached],
   inspectorFile: ["problem", (o) => inspectorFile("x", o)],
   simulate: ["runs", (o) => kit.simulate(agent, { runs: 1, ...o })],
+  simulateActions: ["needs", (o) => kit.simulateActions(agent, { actions: [] }, o)],
+  replayLog: ["agent", (o) => kit.replayLog("x", o)],
   goldenLogs: ["update", (o) => kit.goldenLogs(folder, o)],
   replayPortable: ["agent", (o) => kit.replayPortable("x", o)],
   givenAgent: ["tools", (o) => kit.givenAgent({ tools: {}, ...o })],

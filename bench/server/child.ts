@@ -1,6 +1,6 @@
 /**
- * A server as a process of its own: `child.ts [POSTGRES_URL]`; without an address, its log is in memory. Sends its url, its memory and
- * its CPU time.
+ * A server as a process of its own: `child.ts [POSTGRES_URL]`; without an address, its log is in memory. Sends its url, and a
+ * reply to each order.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { openSession } from "@moora/agent";
@@ -11,16 +11,14 @@ import { serve } from "@moora/server/node";
 import { collectGarbage } from "../harness/ways.ts";
 import { streamingAgent } from "./streaming-agent.ts";
 
-/** What the parent asks for, and what this process sends back. */
-export type Order = "memory" | "cpu" | { readonly loops: number };
+/** What the parent asks for: each order has one reply. */
+type Order = "memory" | "cpu" | { readonly loops: number };
 
-export type Report =
-  | { readonly type: "listening"; readonly url: string }
-  | { readonly type: "memory"; readonly heap: number; readonly rss: number }
-  /** The CPU time that the process has taken so far, in microseconds. */
-  | { readonly type: "cpu"; readonly microseconds: number }
-  /** The loops of a session without a server have ended. */
-  | { readonly type: "looped" };
+/** The bytes in use after the garbage has been collected, and those of the process. */
+export interface ServerMemory {
+  readonly heap: number;
+  readonly rss: number;
+}
 
 const [, , postgresUrl] = process.argv;
 const log = postgresUrl === undefined ? memoryLog() : postgresLog(postgresUrl);
@@ -37,36 +35,36 @@ const server = createAgentServer({
     sessionIdleMs: 600_000,
   },
 });
-const report = (value: Report): void => void process.send?.(value);
 
-/** Sends the memory in use after the garbage has been collected, and the memory of the process. */
-async function reportMemory(): Promise<void> {
+async function memory(): Promise<ServerMemory> {
   for (let round = 0; round < 3; round += 1) {
     collectGarbage("major");
     await turn();
   }
   const { heapUsed, external, rss } = process.memoryUsage();
-  report({ type: "memory", heap: heapUsed + external, rss });
+  return { heap: heapUsed + external, rss };
 }
 
-/** Sends the CPU time of all threads. */
-function reportCpu(): void {
+/** The CPU time of all threads so far, in microseconds. */
+function cpu(): number {
   const { user, system } = process.cpuUsage();
-  report({ type: "cpu", microseconds: user + system });
+  return user + system;
 }
 
 /** Runs loops of a new session without a server. Its events have one listener. */
-async function reportLoops(loops: number): Promise<void> {
+async function runLoops(loops: number): Promise<boolean> {
   await using session = await openSession(agent, { log: memoryLog(), id: "direct" });
   session.onEvent(() => undefined);
   for (let loop = 0; loop < loops; loop += 1) await session.ask("Hello");
-  report({ type: "looped" });
+  return true;
 }
 
-process.on("message", (order: Order) => {
-  if (order === "cpu") reportCpu();
-  else void (order === "memory" ? reportMemory() : reportLoops(order.loops));
-});
+async function replyTo(order: Order): Promise<ServerMemory | number | boolean> {
+  if (order === "cpu") return cpu();
+  return order === "memory" ? await memory() : await runLoops(order.loops);
+}
+
+process.on("message", (order: Order) => void replyTo(order).then((reply) => process.send?.(reply)));
 process.once("disconnect", () => process.exit());
 const { url } = await serve(server, { port: 0 });
-report({ type: "listening", url });
+process.send?.(url);

@@ -10,7 +10,7 @@ async function takeOver(postgresUrl: string, next: ServerProcess): Promise<numbe
   using reader = await Reader.open(next.port, id);
   const opened = reader.sees("session-opened");
   const start = performance.now();
-  killed.kill();
+  void killed.kill();
   await next.post(`/sessions/${id}/messages`, { content: "Hello" });
   await opened;
   return performance.now() - start;

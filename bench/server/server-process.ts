@@ -1,24 +1,16 @@
-import { fork, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
-import type { Order, Report } from "./child.ts";
+import { Child } from "@moora/testbed/child";
+import type { ServerMemory } from "./child.ts";
+
+const file = { path: join(import.meta.dirname, "child.ts"), execArgv: ["--expose-gc"] };
 
 /** A server in a process of its own. It is killed at the end. */
-export class ServerProcess implements AsyncDisposable {
-  readonly #child: ChildProcess;
+export class ServerProcess extends Child {
   url = "";
 
-  private constructor(child: ChildProcess) {
-    this.#child = child;
-  }
-
   static async start(...args: readonly string[]): Promise<ServerProcess> {
-    const child = fork(join(import.meta.dirname, "child.ts"), args, {
-      execArgv: ["--conditions=@moora/source", "--expose-gc"],
-    });
-    const server = new ServerProcess(child);
-    const { url } = await server.#next("listening");
-    server.url = url;
+    const server = new ServerProcess(file, ...args);
+    server.url = String(await server.message());
     return server;
   }
 
@@ -26,21 +18,18 @@ export class ServerProcess implements AsyncDisposable {
     return Number(new URL(this.url).port);
   }
 
-  async memory(): Promise<Extract<Report, { type: "memory" }>> {
-    this.#order("memory");
-    return await this.#next("memory");
+  async memory(): Promise<ServerMemory> {
+    return (await this.ask("memory")) as ServerMemory;
   }
 
   /** The CPU time that the process has taken so far, in microseconds. */
   async cpu(): Promise<number> {
-    this.#order("cpu");
-    return (await this.#next("cpu")).microseconds;
+    return Number(await this.ask("cpu"));
   }
 
   /** Runs loops of a new session without the server, in its process. */
   async directLoops(loops: number): Promise<void> {
-    this.#order({ loops });
-    await this.#next("looped");
+    await this.ask({ loops });
   }
 
   async post(path: string, body: object = {}): Promise<Readonly<Record<string, unknown>>> {
@@ -63,31 +52,4 @@ export class ServerProcess implements AsyncDisposable {
   async createSession(): Promise<string> {
     return String((await this.post("/agents/helper/sessions"))["id"]);
   }
-
-  kill(): void {
-    this.#child.kill("SIGKILL");
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const ended = once(this.#child, "close");
-    this.kill();
-    await ended;
-  }
-
-  #order(order: Order): void {
-    this.#child.send(order);
-  }
-
-  async #next<Type extends Report["type"]>(type: Type): Promise<Extract<Report, { type: Type }>> {
-    for (;;) {
-      const [report]: readonly Report[] = await once(this.#child, "message");
-      if (report !== undefined && isOf(report, type)) return report;
-    }
-  }
 }
-
-const isOf = <Type extends Report["type"]>(
-  report: Report,
-  type: Type,
-): report is Extract<Report, { type: Type }> => report.type === type;

@@ -6,9 +6,9 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { defineAgent, defineTool, type LlmCaller } from "@moora/agent";
+import { defineAgent, defineData, defineTool, type LlmCaller } from "@moora/agent";
 import { postgresLog } from "@moora/event-log-postgres";
-import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { createAgentServer } from "@moora/server";
 import { serve } from "@moora/server/node";
 
@@ -90,13 +90,24 @@ const slow = defineTool({
   execute: async () => await delay(1_000, "found"),
 });
 
-/** Calls the tool that the last message of the user names, and then answers. */
+const transfer = defineTool({
+  name: "transfer",
+  description: "Pays what a person has approved.",
+  input: { type: "object" },
+  approval: "always",
+  execute: () => "transferred",
+});
+
+const data = defineData({ schema: { type: "object" }, initial: { list: [] } });
+
+/** Calls the tool that the last message of the user names, and then answers. Never answers a message with the word wait. */
 const script = new MockLlmCaller(({ messages }) => {
   const last = messages.at(-1);
   const name =
     last?.role === "user"
-      ? /\b(pay|work|crash|hang|slow)\b/.exec(JSON.stringify(last.content))?.[1]
+      ? /\b(pay|work|crash|hang|slow|transfer|wait)\b/.exec(JSON.stringify(last.content))?.[1]
       : undefined;
+  if (name === "wait") return hangs();
   return name === undefined ? answers("Done.") : callsTools([{ name }]);
 });
 const llm: LlmCaller = {
@@ -113,7 +124,7 @@ await once(createInterface(process.stdin), "line");
 const log = postgresLog(orders.url);
 const served = await serve(
   createAgentServer({
-    agents: [defineAgent({ name: "payer", llm, tools: [pay, work, crash, hang, slow] })],
+    agents: [defineAgent({ name: "payer", llm, tools: [pay, work, crash, hang, slow, transfer], data })],
     log,
     leaseMs: orders.leaseMs,
     worker: { pollMs: orders.pollMs, maxSessions: orders.maxSessions },

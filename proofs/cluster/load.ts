@@ -14,22 +14,40 @@ async function request(servers: Servers, path: string, init: RequestInit = {}): 
 
 const pauseMs = 20;
 
-/** Posts until a server has answered, each time to any server with the same idempotency key. */
-async function post(servers: Servers, path: string, body: object, key: string): Promise<unknown> {
-  const headers = { "content-type": "application/json", "idempotency-key": key };
+/** The answer of a server, as far as clients compare it. */
+export interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Sends a request to any server until one answers, as a client does that lost its connection: a post with one idempotency key. */
+export async function send(
+  servers: Servers,
+  path: string,
+  { body, key }: { readonly body?: object; readonly key?: string } = {},
+): Promise<Answer> {
+  const headers = {
+    "content-type": "application/json",
+    ...(key === undefined ? {} : { "idempotency-key": key }),
+  };
+  const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
   for (;;) {
     try {
-      const response = await request(servers, path, { method: "POST", headers, body: JSON.stringify(body) });
-      if (response.ok) return await response.json();
-      if (response.status < 500) throw new Refused(`${path}: ${response.status} ${await response.text()}`);
-    } catch (error) {
-      if (error instanceof Refused) throw error;
+      const response = await request(servers, path, { headers, ...init });
+      if (response.status < 500) return { status: response.status, body: Object(await response.json()) };
+    } catch {
+      // The connection was lost.
     }
     await delay(pauseMs);
   }
 }
 
-class Refused extends Error {}
+/** The same for a post that has to be accepted. */
+async function post(servers: Servers, path: string, body: object, key: string): Promise<Answer["body"]> {
+  const answer = await send(servers, path, { body, key });
+  if (answer.status >= 400) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
 
 /** The numbers and the inputs that a viewer has received of a session, over all of its connections. */
 export class Viewer {
@@ -111,10 +129,8 @@ export class Conversation {
   }
 
   static async begin(servers: Servers, number: number): Promise<Conversation> {
-    const created = (await post(servers, "/agents/payer/sessions", {}, `create-${number}`)) as {
-      readonly id: string;
-    };
-    return new Conversation(servers, created.id);
+    const { id } = await post(servers, "/agents/payer/sessions", {}, `create-${number}`);
+    return new Conversation(servers, String(id));
   }
 
   /** Posts a message, and resolves when the viewer has seen its answer. */

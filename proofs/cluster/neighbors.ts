@@ -25,7 +25,7 @@ export async function proveNeighbors(sessions: number): Promise<Neighbors> {
   while (!settled.signal.aborted) {
     const worker = world.process({ leaseMs: 500, pollMs: 100 });
     await worker.begin().catch(() => undefined);
-    await Promise.race([worker.ended, ending]);
+    await Promise.race([worker.ended(), ending]);
     if (!settled.signal.aborted) ends += 1;
   }
   const codes = await Promise.all([...ids, "crashing"].map((id) => lastOutcome(world, id)));

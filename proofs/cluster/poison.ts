@@ -29,7 +29,7 @@ export async function provePoison(sessions: number): Promise<Poison> {
     while (!over.signal.aborted) {
       const worker = world.process({ leaseMs: 1_000, pollMs: 100, maxSessions: 5, modelMs: 5 });
       await worker.begin().catch(() => undefined);
-      await worker.ended;
+      await worker.ended();
       if (!over.signal.aborted) ends += 1;
     }
   };

@@ -59,7 +59,7 @@ export async function proveRolling(world: World, options: RollingOptions): Promi
       const [ended, next] = [servers[index], world.process(orders)];
       await next.ready();
       await (end % 2 === 0 ? ended?.kill() : ended?.stop());
-      errors.push(...(ended?.errors ?? []));
+      errors.push(...(ended?.reported ?? []));
       servers[index] = next;
       await next.begin();
     }
@@ -68,7 +68,7 @@ export async function proveRolling(world: World, options: RollingOptions): Promi
   await Promise.all([talking, endServers()]);
   for (const { viewer } of conversations) await viewer.close();
   for (const server of servers) await server.stop();
-  errors.push(...servers.flatMap((server) => server.errors));
+  errors.push(...servers.flatMap((server) => server.reported));
 
   const problems = [...errors, ...effectProblems(world, conversations)];
   for (const conversation of conversations) problems.push(...(await logProblems(world, conversation)));

@@ -3,6 +3,7 @@ import { defineAgent, defineTool, toolAsks, type Agent } from "@moora/agent";
 import type { DrawResult } from "@moora/agent-testing";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import * as z from "zod";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const execute = (): string => "The simulation answers for its tools.";
 const llm = new MockLlmCaller(() => answers("The simulation answers for its models."));
@@ -62,11 +63,7 @@ export const checkedAgent: Agent<unknown> = defineAgent({
   config: {
     reflection: { everyNSteps: 2 },
     approval: { policy: "always" },
-    graph: {
-      states: ["Check"],
-      rows: { Observing: { Continue: "Check" }, Check: { Fine: "Planning", Bad: "Error" } },
-      terminals: [],
-    },
+    graph: graphOf({ Observing: { Continue: "Check" }, Check: { Fine: "Planning", Bad: "Error" } }),
   },
   states: { Check: () => ({ event: "Fine", note: "It was checked." }) },
 });
@@ -78,11 +75,7 @@ export const handlerAgent: Agent<unknown> = defineAgent({
   tools: tools.slice(0, 3),
   config: {
     limits: { maxSteps: 12 },
-    graph: {
-      states: ["Check"],
-      rows: { Observing: { Continue: "Check" }, Check: { Fine: "Planning", Bad: "Error" } },
-      terminals: [],
-    },
+    graph: graphOf({ Observing: { Continue: "Check" }, Check: { Fine: "Planning", Bad: "Error" } }),
   },
   states: {
     Check: {

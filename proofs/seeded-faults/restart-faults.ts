@@ -27,8 +27,8 @@ export const restartFaults: readonly Fault[] = [
       text: "if (call.mayHaveRun) failAsUnknown",
       replacement: "if (call.questions < 0) failAsUnknown",
     },
-    [`${tests}/words-about-calls.test.ts`],
-    /the tool is removed: the outcome is unknown/,
+    [`${tests}/interrupted-calls.test.ts`],
+    /does not run again where the tool is removed/,
   ),
   fault(
     71,
@@ -60,8 +60,8 @@ export const restartFaults: readonly Fault[] = [
       text: "if (record === undefined) return;",
       replacement: "if (record === undefined || call.mayHaveRun) return;",
     },
-    [`${tests}/policy-changes.test.ts`],
-    /keeps a blacklisted call that was interrupted/,
+    [`${tests}/interrupted-calls.test.ts`],
+    /does not run again where its tool is blacklisted/,
   ),
   fault(
     75,
@@ -170,7 +170,7 @@ export const restartFaults: readonly Fault[] = [
       text: "madeFor !== tool.schema && tool.upcasts !== true;",
       replacement: "false;",
     },
-    [`${tests}/words-about-calls.test.ts`],
+    [`${tests}/interrupted-calls.test.ts`, `${tests}/words-about-calls.test.ts`],
     /a call .*does not run (?:again )?with a tool that takes other arguments/,
   ),
   fault(

@@ -1,10 +1,11 @@
+import { join } from "node:path";
 import { importSession } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
+import { Child } from "@moora/testbed/child";
 import { Place } from "@moora/testbed/durable/places";
 import { longSession } from "@moora/testbed/long-session";
-import { ServerProcess } from "./server-process.ts";
 import { openUnread, StreamReader } from "./stream-reader.ts";
-import { textOf } from "./traffic.ts";
+import { textOf, type Memory } from "./traffic.ts";
 
 export interface SlowReaderOptions {
   /** How many records the session has. */
@@ -30,14 +31,18 @@ export async function proveSlowReaders(options: SlowReaderOptions): Promise<Slow
   const { records, tokens, unread } = options;
   using place = new Place();
   await makeSession(place.file("log.db"), records);
-  await using server = await ServerProcess.start(place.file("log.db"), tokens, options.heapMiB);
-  const { url } = server;
+  await using server = new Child(
+    { path: join(import.meta.dirname, "child.ts"), execArgv: [`--max-old-space-size=${options.heapMiB}`] },
+    place.file("log.db"),
+    String(tokens),
+  );
+  const [, url = ""] = await server.printed(/listening (\S+)/);
   // It changes nothing, and makes the server the owner of the session.
   await post(url, "cancel", {});
   await using healthy = await StreamReader.open(url);
   const last = await headOf(url);
   await healthy.readTo(last);
-  const before = await server.peakBytes();
+  const before = await peakBytesOf(server);
   const sockets = await Promise.all(
     Array.from({ length: unread }, (_, index) => openUnread(url, index % 2 === 0 ? 0 : last)),
   );
@@ -52,7 +57,7 @@ export async function proveSlowReaders(options: SlowReaderOptions): Promise<Slow
   await slow.readTo(head);
   await using resumed = await StreamReader.open(url, cursor);
   await resumed.readTo(head);
-  const grownBytes = (await server.peakBytes()) - before;
+  const grownBytes = (await peakBytesOf(server)) - before;
   for (const socket of sockets) socket.destroy();
   const readers = [healthy, slow, cut, resumed];
   const problems = readers.flatMap((reader) => reader.problems);
@@ -61,6 +66,11 @@ export async function proveSlowReaders(options: SlowReaderOptions): Promise<Slow
   if (healthy.text === "" || !text.startsWith(healthy.text) || !healthy.record.includes(JSON.stringify(text)))
     problems.push("The reader that reads everything lacks text.");
   return { problems, grownBytes, unreadBytes: (unread / 2) * resumed.length };
+}
+
+/** How much memory the server has used at most. */
+async function peakBytesOf(server: Child): Promise<number> {
+  return ((await server.ask("memory")) as Memory).peakBytes;
 }
 
 /** Makes the session in a database. */

@@ -14,6 +14,12 @@ const planning = restingIn["Planning"] ?? start;
 const acting = restingIn["Acting"] ?? start;
 const after = (state: AgentState, ...inputs: readonly AgentInput[]): AgentState => replay(inputs, state);
 
+const message = (messageId: string, content: string): AgentInput => ({
+  type: "user-message-received",
+  messageId,
+  content,
+  timestamp: 1,
+});
 const messageStarted = (messageId: string): AgentInput => ({
   type: "llm-message-started",
   messageId,
@@ -39,14 +45,14 @@ const completedAs = (key: string, toolCallId = "call_1"): AgentInput => ({
   timestamp: 1,
   result: { isSuccess: true, content: "r", receivedAt: 1 },
 });
-const approved: AgentInput = {
+const approved = {
   type: "tool-call-decided",
   toolCallId: "call_1",
   digest: "d",
   by: "ada",
   decision: { type: "approved" },
   timestamp: 1,
-};
+} satisfies AgentInput;
 const opened: AgentInput = { type: "session-opened", owner: "host", timestamp: 1 };
 const started: AgentInput = { type: "tool-call-started", toolCallId: "call_1", attempt: 1, timestamp: 1 };
 
@@ -79,6 +85,40 @@ const probing = after(
 
 describe("an input that does not apply changes nothing and says why", () => {
   it.each<[IgnoredReason, string, AgentState, AgentInput]>([
+    ["duplicate-id", "a message comes twice", planning, asked],
+    ["blank", "a message is blank", planning, message("m2", " \n")],
+    ["reserved-id", "a message has the id of an answer", planning, message("msg_1_1", "x")],
+    [
+      "wrong-key",
+      "another call starts",
+      planning,
+      { type: "llm-call-started", key: "plan/9/9/9", timestamp: 1 },
+    ],
+    [
+      "notice",
+      "a chunk is only shown",
+      planning,
+      { type: "llm-chunk-received", messageId: "m", text: "t", offset: 0, timestamp: 1 },
+    ],
+    ["unknown-call", "a result has no call", planning, succeeded],
+    ["unknown-call", "a decision has no call", planning, { ...approved, toolCallId: "__proto__" }],
+    ["wrong-key", "another wait ends", planning, { type: "deadline-passed", key: "wait/x", timestamp: 1 }],
+    [
+      "nothing-new",
+      "a configuration is the same",
+      planning,
+      {
+        type: "agent-configured",
+        config: { limits: { maxSteps: start.config.limits.maxSteps } },
+        timestamp: 1,
+      },
+    ],
+    [
+      "unknown-call",
+      "a call to show is unknown",
+      planning,
+      { type: "history-tool-calls-added", toolCallIds: ["call_7"], timestamp: 1 },
+    ],
     ["not-planning", "a message begins while a tool runs", acting, messageStarted("a")],
     ["waiting", "an answer comes while another try is waited for", waiting, answeredAs("a")],
     ["duplicate-id", "a message begins by the id of another one", planning, messageStarted("m1")],

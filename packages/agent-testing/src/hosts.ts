@@ -9,12 +9,10 @@ export type {
   PreparedHost,
   ProcessOptions,
 } from "./hosts/host.ts";
-export type { HostExpectations, HostScenario, HostStep, Moment } from "./hosts/host-case.ts";
 export { HostNotConforming } from "./hosts/host-case.ts";
 export { hostConformance, type HostCase } from "./hosts/host-conformance.ts";
 export { logHost } from "./hosts/log-host.ts";
 export { memoryHost } from "./hosts/memory-host.ts";
 export { remoteWorld, worldHandler } from "./hosts/remote-world.ts";
-export { hostScenarios } from "./hosts/scenarios.ts";
 export { SkippingClock } from "./hosts/skipping-clock.ts";
 export { ProcessWorld, type HostWorld, type WorkMoment } from "./hosts/world.ts";

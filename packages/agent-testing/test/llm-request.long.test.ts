@@ -18,6 +18,7 @@ import {
   summarized,
   type Transcript,
 } from "../src/index.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const tool = { description: "A tool.", schema: '{"type":"object","properties":{}}' };
 const agent = (config: object = {}) => givenAgent({ config, tools: { search: tool, pay: tool } });
@@ -45,11 +46,7 @@ describe("the rules that every request keeps", () => {
   });
 
   it("the last message is not the assistant's, also where a state of one's own plans again", () => {
-    const graph = {
-      states: ["Check"],
-      rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Again: "Planning" } },
-      terminals: [],
-    };
+    const graph = graphOf({ Planning: { LlmFinalAnswer: "Check" }, Check: { Again: "Planning" } });
     const again = agent({ graph })(asked("q"), answered(P1, "a"), {
       type: "state-handled",
       key: "state/1/1/1",

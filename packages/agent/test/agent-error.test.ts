@@ -22,6 +22,7 @@ import {
   type AgentEvent,
 } from "../src/index.ts";
 import { failureOf } from "./support.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const secret = "The password is swordfish.";
 
@@ -64,11 +65,7 @@ describe("an AgentError that is logged or sent", () => {
       "a handler ended the loop with an answer that does not fit",
       {
         config: {
-          graph: {
-            states: ["Check"],
-            rows: { Planning: { AnswerInvalid: "Check" }, Check: { Fine: "Done" } },
-            terminals: [],
-          },
+          graph: graphOf({ Planning: { AnswerInvalid: "Check" }, Check: { Fine: "Done" } }),
         },
         states: { Check: () => "Fine" },
       },

@@ -142,7 +142,7 @@ describe("a cancel", () => {
 
   it("of the root leaves every level idle, and late results change nothing (I02)", async () => {
     const { root, clock, signals, late, asked } = deep();
-    const session = startSession(root, { clock });
+    await using session = startSession(root, { clock });
     const run = session.ask("q");
     await settledDeeply();
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
@@ -157,7 +157,6 @@ describe("a cancel", () => {
     expect(session.current()).toBe(ended);
     expect(asked()).toEqual([1, 1, 1]);
     expect(clock.waiting).toBe(0);
-    await session.close();
   });
 
   it("comes with a timeout, too, and the caller continues", async () => {
@@ -175,14 +174,13 @@ describe("a cancel", () => {
 
   it("ends the request that a model is answering", async () => {
     const child = agentOf([hangs("So far")]);
-    const session = startSession(callerOf(asTool(child)));
+    await using session = startSession(callerOf(asTool(child)));
     const run = session.ask("q");
     await settledDeeply();
     await session.cancel();
     expect(await failureOf(run)).toMatchObject({ kind: "Cancelled" });
     await settled();
     expect(child.llm.options[0]?.signal?.aborted).toBe(true);
-    await session.close();
   });
 });
 

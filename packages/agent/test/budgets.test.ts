@@ -27,6 +27,8 @@ import {
 } from "../src/index.ts";
 import { TestClock } from "@moora/testbed/test-clock";
 import { failureOf, settled } from "./support.ts";
+import { graphOf } from "@moora/testbed/graph-of";
+import { toolOf } from "@moora/testbed/tool-of";
 
 const tokens = (count: number) => ({ usage: { inputTokens: count - 10, outputTokens: 10 } });
 
@@ -80,29 +82,23 @@ const turns = async (count = 12): Promise<void> => {
 describe("sub-agents that are called side by side", () => {
   it("never spend the same tokens: 100 are not spent 450 times", async () => {
     const child = agentOf(() => answers("found", tokens(90)));
-    const session = startSession(lead(5, child, { budget: { maxTokens: 100 } }));
+    await using session = startSession(lead(5, child, { budget: { maxTokens: 100 } }));
     await failureOf(session.ask("go"));
     // The second child finds the 10 that the first one left, and may overrun them by its one answer.
     expect(child.llm.callCount).toBe(2);
     expect(session.current().usage).toMatchObject({ inputTokens: 160, outputTokens: 20 });
     const outcomes = Object.values(session.current().toolCalls).map(({ result }) => result?.isSuccess);
     expect(outcomes).toEqual([true, true, false, false, false]);
-    await session.close();
   });
 
   it("run at once as far as their own limits fit in what is left", async () => {
     let running = 0;
     let most = 0;
-    const slow = defineTool({
-      name: "slow",
-      description: "Takes a turn of the event loop.",
-      input: z.object({}),
-      async execute() {
-        running += 1;
-        most = Math.max(most, running);
-        await settled();
-        running -= 1;
-      },
+    const slow = toolOf("slow", async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await settled();
+      running -= 1;
     });
     const script: MockScript = ({ messages }) =>
       messages.some(({ role }) => role === "assistant")
@@ -151,12 +147,7 @@ describe("the price list of an agent", () => {
 
 describe("one answer", () => {
   const limits = async (config: AgentConfigChange, prices?: PriceList) => {
-    const look = defineTool({
-      name: "look",
-      description: "Looks.",
-      input: z.object({}),
-      execute: () => "seen",
-    });
+    const look = toolOf("look", () => "seen");
     const agent = agentOf([callsTools([{ name: "look" }], tokens(60)), answers("done", tokens(20))], {
       tools: [look],
       config,
@@ -187,7 +178,7 @@ describe("one answer", () => {
 
 describe("the usage of work that ended without an answer", () => {
   it("counts for a model call that was cancelled, when its caller reports it", async () => {
-    const session = startSession(defineAgent({ llm: endless(1_000) }));
+    await using session = startSession(defineAgent({ llm: endless(1_000) }));
     const run = session.ask("go");
     await turns();
     await session.cancel();
@@ -195,7 +186,6 @@ describe("the usage of work that ended without an answer", () => {
     await turns();
     expect(session.current().usage.inputTokens).toBe(1_000);
     expect(session.current().unreportedUsage).toEqual([]);
-    await session.close();
   });
 
   it("counts for a tool that answers after its time is up", async () => {
@@ -212,7 +202,7 @@ describe("the usage of work that ended without an answer", () => {
         return toolReply({ content: "late", usage: { inputTokens: 70 } });
       },
     });
-    const session = startSession(
+    await using session = startSession(
       agentOf([callsTools([{ name: "late" }]), answers("done")], { tools: [late] }),
       { clock },
     );
@@ -224,7 +214,6 @@ describe("the usage of work that ended without an answer", () => {
     answered.resolve();
     await turns();
     expect(session.current().usage.inputTokens).toBe(70);
-    await session.close();
   });
 });
 
@@ -260,7 +249,7 @@ describe("what a call sets aside that outlives its timeout", () => {
     const clock = new TestClock(1_000);
     const { tool, ends, most } = lateTool();
     const script = [twice, twice, twice, twice, answers("done")];
-    const session = startSession(agentOf(script, { tools: [tool], config: { budget } }), { clock });
+    await using session = startSession(agentOf(script, { tools: [tool], config: { budget } }), { clock });
     const run = session.ask("go");
     for (let turn = 0; turn < 8; turn += 1) {
       await turns();
@@ -275,7 +264,6 @@ describe("what a call sets aside that outlives its timeout", () => {
     await turns();
     expect(session.current().usage.inputTokens).toBe(2_700);
     expect(session.current().reActContext.lateReservations).toEqual([]);
-    await session.close();
   });
 
   it("is free for the next call when it has reported less", async () => {
@@ -292,7 +280,7 @@ describe("what a call sets aside that outlives its timeout", () => {
       }
       return call < 2 ? once : answers("done");
     });
-    const session = startSession(defineAgent({ llm, tools: [tool], config }), { clock });
+    await using session = startSession(defineAgent({ llm, tools: [tool], config }), { clock });
     const run = session.ask("go");
     await turns();
     clock.advance(1_001);
@@ -304,14 +292,13 @@ describe("what a call sets aside that outlives its timeout", () => {
     expect(most()).toBe(1);
     // What is set aside for a late call does not shorten the answer after it.
     expect(limits).toEqual([1_900, 1_900, 100]);
-    await session.close();
   });
 
   it("stays set aside in the next loop, after a cancel", async () => {
     const { tool, most, ends } = lateTool();
     const script = [twice, twice, answers("done")];
     const config = { budget: { maxTotalTokens: 1_000 }, toolCalls: { maxParallel: 1 } };
-    const session = startSession(agentOf(script, { tools: [tool], config }));
+    await using session = startSession(agentOf(script, { tools: [tool], config }));
     const run = session.ask("go");
     await turns();
     await session.cancel();
@@ -327,7 +314,6 @@ describe("what a call sets aside that outlives its timeout", () => {
     ]);
     expect(await session.ask("and again")).toMatchObject({ text: "done" });
     expect(most()).toBe(2);
-    await session.close();
   });
 
   it("is free where the host can no longer report: after it has opened the session anew", async () => {
@@ -342,10 +328,9 @@ describe("what a call sets aside that outlives its timeout", () => {
     await run;
     expect(session.current().reActContext.lateReservations).toHaveLength(2);
     await session.close();
-    const opened = await openSession(agent, { log, id: "s", clock });
+    await using opened = await openSession(agent, { log, id: "s", clock });
     expect(opened.current().reActContext.lateReservations).toEqual([]);
     expect(await verifySession(log, "s")).toMatchObject({ ok: true });
-    await opened.close();
   });
 
   it("is free at the timeout where the host cannot report, as one that performs each effect by itself", async () => {
@@ -391,11 +376,7 @@ describe("tools that the handler of a custom state calls", () => {
       tools: [researcher(child)],
       config: {
         ...config,
-        graph: {
-          states: ["Check"],
-          rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Fine: "Done" } },
-          terminals: [],
-        },
+        graph: graphOf({ Planning: { LlmFinalAnswer: "Check" }, Check: { Fine: "Done" } }),
       },
       states: {
         async Check(_, { callTool }) {
@@ -420,14 +401,13 @@ describe("tools that the handler of a custom state calls", () => {
 
   it("count for a handler that was cancelled", async () => {
     const child: Agent = defineAgent({ llm: endless(70) });
-    const session = startSession(checking(child, {}, 1, false));
+    await using session = startSession(checking(child, {}, 1, false));
     const run = session.ask("go");
     await turns();
     run.cancel();
     await failureOf(run);
     await turns();
     expect(session.current().usage).toMatchObject({ inputTokens: 85 + 70 });
-    await session.close();
   });
 
   it.each<[string, (call: () => Promise<unknown>) => Promise<unknown>]>([
@@ -449,7 +429,7 @@ describe("tools that the handler of a custom state calls", () => {
         return "Fine";
       },
     };
-    const session = startSession({ ...agent, parts: { ...agent.parts, states } });
+    await using session = startSession({ ...agent, parts: { ...agent.parts, states } });
     await session.ask("go").then(undefined, () => undefined);
     const before = session.current();
     expect(before.unreportedUsage).toHaveLength(1);
@@ -458,7 +438,6 @@ describe("tools that the handler of a custom state calls", () => {
     const { usage, unreportedUsage } = session.current();
     expect(usage.inputTokens).toBe(before.usage.inputTokens + 80);
     expect(unreportedUsage).toEqual([]);
-    await session.close();
   });
 
   it.each([
@@ -486,25 +465,18 @@ describe("a model call that failed after it had used tokens", () => {
     const agent = agentOf([fails("overloaded", tokens(500)), answers("done")], {
       config: { budget: { maxTokens: 100 } },
     });
-    const session = startSession(agent, { clock });
+    await using session = startSession(agent, { clock });
     const run = session.ask("go");
     await turns();
     clock.advance(60_000);
     expect(await failureOf(run)).toMatchObject({ reason: "BudgetExceeded" });
     expect(agent.llm.callCount).toBe(1);
-    await session.close();
   });
 });
 
 describe("a sub-agent that its caller moves on without", () => {
   it("counts for the caller", async () => {
-    const sign = defineTool({
-      name: "sign",
-      description: "Signs.",
-      input: z.object({}),
-      approval: "always",
-      execute: () => "signed",
-    });
+    const sign = toolOf("sign", () => "signed", { approval: "always" });
     const task = { name: "research", arguments: { task: "look" } };
     const agent = defineAgent({
       llm: new MockLlmCaller((_, call) =>
@@ -512,21 +484,16 @@ describe("a sub-agent that its caller moves on without", () => {
       ),
       tools: [researcher(defineAgent({ llm: endless(70) })), sign],
       config: {
-        graph: {
-          states: ["Skip"],
-          rows: {
-            WaitingForHuman: { HumanApproved: "Skip", HumanApprovedParallel: "Skip" },
-            Skip: { On: "Planning" },
-          },
-          terminals: [],
-        },
+        graph: graphOf({
+          WaitingForHuman: { HumanApproved: "Skip", HumanApprovedParallel: "Skip" },
+          Skip: { On: "Planning" },
+        }),
       },
       states: { Skip: () => "On" },
     });
-    const session = startSession(agent, { onApproval: () => "approve", clock: new TestClock(1_000) });
+    await using session = startSession(agent, { onApproval: () => "approve", clock: new TestClock(1_000) });
     await session.ask("go");
     await turns();
     expect(session.current().usage.inputTokens).toBe(70);
-    await session.close();
   });
 });

@@ -24,6 +24,7 @@ import {
   type Tool,
   type ToolContext,
 } from "../src/index.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 interface User {
   readonly user: string;
@@ -101,9 +102,13 @@ describe("the context of a session", () => {
       tools: [whoAmI],
     });
     for (const name of ["ada", "bob"]) {
-      const session = await openSession(agent, { log, id: "one", owner: "host", context: context(name) });
+      await using session = await openSession(agent, {
+        log,
+        id: "one",
+        owner: "host",
+        context: context(name),
+      });
       await session.ask("Who am I?");
-      await session.close();
     }
     const { inputs } = await readSession(log, "one");
     const contents = inputs.flatMap((input) =>
@@ -120,11 +125,7 @@ describe("the context of a session", () => {
       tools: [readRow],
       context: user,
       config: {
-        graph: {
-          states: ["Check"],
-          rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Checked: "Done" } },
-          terminals: [],
-        },
+        graph: graphOf({ Planning: { LlmFinalAnswer: "Check" }, Check: { Checked: "Done" } }),
       },
       states: {
         async Check(_, { context, callTool }) {
@@ -265,9 +266,8 @@ describe("a context that is missing", () => {
     const log = memoryLog();
     const owner = await openSession(agent, { log, id: "one", context: { user: "ada" } });
     for (const access of ["post", "read"] as const) {
-      const session = await openSession(agent, { log, id: "one", access });
+      await using session = await openSession(agent, { log, id: "one", access });
       expect(session.info().access).toBe(access);
-      await session.close();
     }
     await owner.close();
   });

@@ -16,6 +16,7 @@ import {
   type DataContext,
   type DispatchedInput,
 } from "../src/index.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const count = defineData({ schema: z.object({ n: z.number() }), initial: { n: 0 } });
 
@@ -87,11 +88,7 @@ function agentWithHandler(handle: (context: Context) => void): Agent<unknown> {
       },
     },
     config: {
-      graph: {
-        states: ["Check"],
-        rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Good: "Done" } },
-        terminals: [],
-      },
+      graph: graphOf({ Planning: { LlmFinalAnswer: "Check" }, Check: { Good: "Done" } }),
     },
   }) as Agent<unknown>;
 }

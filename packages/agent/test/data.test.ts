@@ -19,6 +19,7 @@ import {
   type Session,
   inputsIn,
 } from "../src/index.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const cart = defineData({
   schema: z.object({ items: z.array(z.object({ sku: z.string(), quantity: z.number().int().positive() })) }),
@@ -341,9 +342,8 @@ describe("application data in a log", () => {
     await session.close();
     expect((await stateAt(log, "ada", seq)).state.data).toEqual({ items: [{ sku: "rice", quantity: 1 }] });
     expect(await verifySession(log, "ada")).toMatchObject({ ok: true });
-    const again = await openSession(shop([]).agent, { log, id: "ada" });
+    await using again = await openSession(shop([]).agent, { log, id: "ada" });
     expect(again.current().data.items.map(({ sku }) => sku)).toEqual(["rice", "tea"]);
-    await again.close();
   });
 
   it("is migrated by one recorded input, and old records stay valid", async () => {
@@ -362,10 +362,9 @@ describe("application data in a log", () => {
     });
     const agent = defineAgent({ llm: new MockLlmCaller([]), data: counts });
     for (const openings of [1, 2]) {
-      const session = await openSession(agent, { log, id: "ada" });
+      await using session = await openSession(agent, { log, id: "ada" });
       expect(session.current().data).toEqual({ skus: ["tea"] });
       expect(session.current().dataStatus?.version, `opening ${openings}`).toBe(2);
-      await session.close();
     }
     expect(await verifySession(log, "ada")).toMatchObject({ ok: true });
     // The older release cannot use the newer data.
@@ -429,8 +428,8 @@ describe("application data in a log", () => {
 
   it("is changed by a poster, and its recipe runs again if the owner was first", async () => {
     const log = memoryLog();
-    const owner = await openSession(shop([]).agent, { log, id: "ada" });
-    const poster = await openSession(shop([]).agent, { log, id: "ada", access: "post" });
+    await using owner = await openSession(shop([]).agent, { log, id: "ada" });
+    await using poster = await openSession(shop([]).agent, { log, id: "ada", access: "post" });
     await Promise.all([
       owner.update((draft) => void draft.items.push({ sku: "tea", quantity: 1 })),
       poster.update((draft) => void draft.items.push({ sku: "milk", quantity: 1 })),
@@ -444,8 +443,6 @@ describe("application data in a log", () => {
         .toSorted(),
     ).toEqual(["milk", "tea"]);
     expect(poster.current().data).toEqual(owner.current().data);
-    await poster.close();
-    await owner.close();
   });
 });
 
@@ -473,11 +470,10 @@ describe("showData", () => {
 
 describe("handlers of custom states", () => {
   const steps = defineData({ schema: z.object({ count: z.number().max(1) }), initial: { count: 0 } });
-  const graph = {
-    states: ["Count"],
-    rows: { Planning: { LlmFinalAnswer: "Count" }, Count: { Counted: "Done", HandlerFailed: "Done" } },
-    terminals: [],
-  };
+  const graph = graphOf({
+    Planning: { LlmFinalAnswer: "Count" },
+    Count: { Counted: "Done", HandlerFailed: "Done" },
+  });
 
   it("read and change the data, together with their decision", async () => {
     const seen: unknown[] = [];

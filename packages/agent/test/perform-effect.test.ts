@@ -213,13 +213,7 @@ describe("a runner of one's own runs no tool twice", () => {
     readonly pay: () => string;
   }> {
     const pay = vi.fn(() => "paid");
-    const tool = defineTool({
-      name: "pay",
-      description: "Pays.",
-      input: z.object({}),
-      replay: "once",
-      execute: pay,
-    });
+    const tool = toolOf("pay", pay, { replay: "once" });
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);
     const agent = defineAgent({ llm, tools: [tool] });
     const runner = ask(agent, "Pay.");
@@ -291,14 +285,9 @@ describe("the signal of work in a runner of one's own", () => {
     readonly perform: () => Promise<void>;
   }> {
     const reasons: unknown[] = [];
-    const pay = defineTool({
-      name: "pay",
-      description: "Pays.",
-      input: z.object({}),
-      execute(_, { signal }) {
-        signal.addEventListener("abort", () => reasons.push(signal.reason));
-        return "paid";
-      },
+    const pay = toolOf("pay", (_, { signal }) => {
+      signal.addEventListener("abort", () => reasons.push(signal.reason));
+      return "paid";
     });
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);
     const agent = defineAgent({ llm, tools: [pay] });

@@ -241,11 +241,10 @@ describe("a SQLite log at an invalid path", () => {
     const log = sqliteLog(temporary.file("log.db"));
     const session = await log.create("a", "{}");
     symlinkSync(temporary.file("log.db"), temporary.file("link.db"));
-    const other = sqliteLog(temporary.file("link.db"));
+    await using other = sqliteLog(temporary.file("link.db"));
     const elsewhere = await other.open("a");
     expect(await appendBodies(session, "{}")).toEqual(await elsewhere?.read());
     expect(readdirSync(temporary.path).filter((name) => name.startsWith("link.db-"))).toEqual([]);
-    await other.close();
     await log.close();
   });
 

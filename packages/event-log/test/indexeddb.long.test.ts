@@ -79,11 +79,10 @@ describe("the indexeddb log", () => {
     });
     await settled(creation);
     creation.result.close();
-    const log = indexedDbLog(name);
+    await using log = indexedDbLog(name);
     expect(await log.list()).toEqual([{ id: "a", head: 0, header: "{}" }]);
     const url = (await log.blobs?.put(Uint8Array.of(1, 2), "image/png")) ?? "";
     expect(await log.blobs?.get(url)).toEqual(Uint8Array.of(1, 2));
-    await log.close();
   });
 
   it("reports bytes that are not the ones that were stored", async () => {
@@ -114,11 +113,10 @@ describe("the indexeddb log", () => {
     const creation = indexedDB.open(name, 1);
     creation.addEventListener("upgradeneeded", () => void creation.result.createObjectStore("notes"));
     await settled(creation);
-    const log = indexedDbLog(name);
+    await using log = indexedDbLog(name);
     await expect(log.create("a", "{}")).rejects.toEqual(refusal("InvalidOption"));
     expect([...creation.result.objectStoreNames]).toEqual(["notes"]);
     creation.result.close();
-    await log.close();
   });
 
   it("stores nothing of an append for which there is no space, and accepts the next one", async () => {

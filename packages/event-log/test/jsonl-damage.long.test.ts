@@ -267,7 +267,7 @@ describe("a session whose file is damaged", () => {
   it("is skipped by the list with a notice, and can be removed", async () => {
     const notices: unknown[] = [];
     await appendBodies(await log.create("damaged", "{}"), "{}");
-    const other = jsonlLog(temporary.path, { fs, onNotice: (notice) => notices.push(notice) });
+    await using other = jsonlLog(temporary.path, { fs, onNotice: (notice) => notices.push(notice) });
     const file = pathOf(temporary.path, "damaged");
     const [header = "", ...lines] = linesOf(file);
     writeLines(file, [header.replace("damaged", "Damaged"), ...lines]);
@@ -275,7 +275,6 @@ describe("a session whose file is damaged", () => {
     expect(notices).toContainEqual(expect.objectContaining({ type: "unreadable-session" }));
     expect(await other.remove("damaged")).toBe(true);
     expect(await other.open("damaged")).toBeUndefined();
-    await other.close();
   });
 });
 

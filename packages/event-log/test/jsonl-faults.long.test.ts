@@ -172,10 +172,9 @@ describe("(B08) after a sync that failed once", () => {
     const next = recordsAfter(records.at(-1) ?? { seq: 0, digest: "" }, "[1]", "[2]");
     arm();
     expect(() => session.append(3, next)).toThrow("EIO");
-    const after = jsonlLog(test.directory, { fs: disk, onNotice: noNotice });
+    await using after = jsonlLog(test.directory, { fs: disk, onNotice: noNotice });
     const found = await (await after.open("a"))?.read();
     expect([records, [...records, ...next]]).toContainEqual(found);
-    await after.close();
   });
 });
 

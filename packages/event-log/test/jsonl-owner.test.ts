@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { jsonlLog } from "../src/jsonl.ts";
 import { appendBodies, bodies } from "../src/testing/index.ts";
-import { Child } from "./child.ts";
+import { Child } from "@moora/testbed/child";
 import { pathOf, TemporaryDirectory } from "@moora/testbed/stores";
 
 const busy = (path: string) =>
@@ -26,13 +26,18 @@ describe("a folder of JSONL files has one owner", () => {
     const log = jsonlLog(temporary.path);
     await log.create("a", "{}");
     await log.close();
-    const writer = new Child("writer.ts", "jsonl", temporary.path, "writer", "100000");
-    await writer.waitForLines(1);
+    const writer = new Child(
+      `${import.meta.dirname}/children/writer.ts`,
+      "jsonl",
+      temporary.path,
+      "writer",
+      "100000",
+    );
+    await writer.printed(/ready/);
     expect(() => jsonlLog(temporary.path)).toThrow(busy(temporary.path));
-    writer.send("go");
-    await writer.waitForLines(50);
-    writer.kill();
-    await writer.ended();
+    writer.write("go");
+    await writer.printed(/(?:.*\n){50}/);
+    await writer.kill();
     await using again = jsonlLog(temporary.path, { onNotice: () => undefined });
     const found = (await (await again.open("a"))?.read()) ?? [];
     const acknowledged = writer.lines.slice(1);

@@ -26,7 +26,7 @@ function longRecords(count: number): readonly LogRecord[] {
 describe("a log of files", () => {
   it("reads as many records as a reader wants, from each position and in each handle", async () => {
     const records = longRecords(15);
-    const log = jsonlLog(folder);
+    await using log = jsonlLog(folder);
     const written = await log.create("ada", header);
     for (let seq = 0; seq < records.length; seq += 3) await written.append(seq, records.slice(seq, seq + 3));
     for (const session of [written, await log.open("ada")]) {
@@ -36,6 +36,5 @@ describe("a log of files", () => {
       }
     }
     expect(await written.read(4)).toEqual(records.slice(4));
-    await log.close();
   });
 });

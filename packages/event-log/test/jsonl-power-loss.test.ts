@@ -57,7 +57,7 @@ class PowerRun {
 describe("(B09) a JSONL log that loses power", () => {
   it("has every acknowledged record, and no other, after each acknowledgment", async () => {
     using run = new PowerRun();
-    const log = jsonlLog(run.temporary.path, { fs: run.fs });
+    await using log = jsonlLog(run.temporary.path, { fs: run.fs });
     const session = await log.create("a", "{}");
     const acknowledged: LogRecord[] = [];
     for (const batch of batches) {
@@ -66,12 +66,11 @@ describe("(B09) a JSONL log that loses power", () => {
       for (let variant = 0; variant < variants; variant += 1)
         expect(await run.survivors("full")).toEqual(acknowledged);
     }
-    await log.close();
   });
 
   it("has all or none of an append during which power was lost", async () => {
     using run = new PowerRun();
-    const log = jsonlLog(run.temporary.path, { fs: run.fs });
+    await using log = jsonlLog(run.temporary.path, { fs: run.fs });
     const session = await log.create("a", "{}");
     let acknowledged: readonly LogRecord[] = [];
     const outcomes = { with: 0, without: 0 };
@@ -92,7 +91,6 @@ describe("(B09) a JSONL log that loses power", () => {
     }
     // Otherwise the disk would not have lost anything.
     expect(Math.min(outcomes.with, outcomes.without)).toBeGreaterThan(variants);
-    await log.close();
   });
 
   it.each([
@@ -107,18 +105,17 @@ describe("(B09) a JSONL log that loses power", () => {
       const written: LogRecord[] = [];
       for (const batch of batches) written.push(...(await appendBodies(writer, ...batch)));
       await hasty.close();
-      const log = jsonlLog(run.temporary.path, { fs: run.disk, onNotice: noNotice });
+      await using log = jsonlLog(run.temporary.path, { fs: run.disk, onNotice: noNotice });
       const session = await log.open("a");
       if (session !== undefined) await use(session);
       for (let variant = 0; variant < variants; variant += 1)
         expect(await run.survivors("full")).toEqual(written);
-      await log.close();
     },
   );
 
   it("has a prefix of the records when it is relaxed, and always its header", async () => {
     using run = new PowerRun();
-    const log = jsonlLog(run.temporary.path, { fs: run.fs, durability: "relaxed" });
+    await using log = jsonlLog(run.temporary.path, { fs: run.fs, durability: "relaxed" });
     const session = await log.create("a", "{}");
     const appended: LogRecord[] = [];
     const lengths = new Set<number>();
@@ -132,27 +129,23 @@ describe("(B09) a JSONL log that loses power", () => {
       }
     }
     expect(lengths.size).toBeGreaterThan(5);
-    await log.close();
   });
 
   it("keeps an acknowledged creation or removal", async () => {
     using run = new PowerRun();
-    const log = jsonlLog(run.temporary.path, { fs: run.fs, durability: "relaxed" });
+    await using log = jsonlLog(run.temporary.path, { fs: run.fs, durability: "relaxed" });
     for (const generation of bodies(3)) {
       await log.create("a", generation);
       for (let variant = 0; variant < variants; variant += 1) {
-        const again = jsonlLog(run.temporary.path, { fs: run.disk.losePower(run.random) });
+        await using again = jsonlLog(run.temporary.path, { fs: run.disk.losePower(run.random) });
         expect((await again.open("a"))?.header).toBe(generation);
-        await again.close();
       }
       await log.remove("a");
       for (let variant = 0; variant < variants; variant += 1) {
-        const again = jsonlLog(run.temporary.path, { fs: run.disk.losePower(run.random) });
+        await using again = jsonlLog(run.temporary.path, { fs: run.disk.losePower(run.random) });
         expect(await again.open("a")).toBeUndefined();
-        await again.close();
       }
     }
-    await log.close();
   });
 
   it("has the lease with which a session was created, wherever it has the session", async () => {
@@ -160,11 +153,10 @@ describe("(B09) a JSONL log that loses power", () => {
     const lease = { owner: "me", until: 60 };
     const seen = { with: 0, without: 0 };
     const look = async (disk: PowerLossDisk): Promise<void> => {
-      const again = jsonlLog(run.temporary.path, { fs: disk });
+      await using again = jsonlLog(run.temporary.path, { fs: disk });
       const session = await again.open("a");
       if (session !== undefined) expect(await session.currentLease()).toEqual(lease);
       seen[session === undefined ? "without" : "with"] += 1;
-      await again.close();
     };
     const disks: PowerLossDisk[] = [];
     run.beforeSync = () => {

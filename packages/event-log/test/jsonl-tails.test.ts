@@ -207,10 +207,9 @@ describe("a line break after bytes that are not a record", () => {
     const damaged = Buffer.from(torn.bytes.toString().replace("last words", "past words"));
     await torn.log.close();
     writeFileSync(torn.path, damaged);
-    const whole = jsonlLog(torn.directory);
+    await using whole = jsonlLog(torn.directory);
     const session = await whole.open("a");
     expect(() => session?.head()).toThrow(expect.objectContaining({ code: "LogCorrupt", seq: 4 }));
-    await whole.close();
   });
 
   it("does when such a sector is followed by a later append", async () => {

@@ -16,7 +16,7 @@ describe("files that a log creates are accessible to their owner only", () => {
   it("folders and files of a JSONL log", async () => {
     using temporary = new TemporaryDirectory();
     const folder = temporary.file("deep/sessions");
-    const log = jsonlLog(folder);
+    await using log = jsonlLog(folder);
     const session = await log.create("a", "{}");
     await appendBodies(session, "{}");
     await session.lease({ owner: "x", now: 0, ttlMs: 10 });
@@ -29,16 +29,14 @@ describe("files that a log creates are accessible to their owner only", () => {
     const files = readdirSync(folder).filter((name) => name !== ".locks");
     expect(files.map((name) => modeOf(join(folder, name)))).toEqual(["600", "600", "600"]);
     expect(modesIn(join(folder, ".locks"))).toEqual(["600"]);
-    await log.close();
   });
 
   it("a SQLite database and the files beside it", async () => {
     using temporary = new TemporaryDirectory();
-    const log = sqliteLog(temporary.file("log.db"));
+    await using log = sqliteLog(temporary.file("log.db"));
     await appendBodies(await log.create("a", "{}"), "{}");
     expect(readdirSync(temporary.path).toSorted()).toEqual(["log.db", "log.db-shm", "log.db-wal"]);
     expect(modesIn(temporary.path)).toEqual(["600", "600", "600"]);
-    await log.close();
   });
 });
 
@@ -46,7 +44,7 @@ describe("existing files keep their permissions", () => {
   it("a folder, and files that are replaced in it", async () => {
     using temporary = new TemporaryDirectory();
     chmodSync(temporary.path, 0o750);
-    const log = jsonlLog(temporary.path);
+    await using log = jsonlLog(temporary.path);
     const session = await log.create("a", "{}");
     await session.lease({ owner: "x", now: 0, ttlMs: 10 });
     const lease = pathOf(temporary.path, "a").replace(/jsonl$/, "lease");
@@ -56,15 +54,13 @@ describe("existing files keep their permissions", () => {
     expect(modeOf(lease)).toBe("664");
     expect(modeOf(pathOf(temporary.path, "a"))).toBe("664");
     expect(modeOf(temporary.path)).toBe("750");
-    await log.close();
   });
 
   it("a database", async () => {
     using temporary = new TemporaryDirectory();
     writeFileSync(temporary.file("log.db"), "", { mode: 0o644 });
-    const log = sqliteLog(temporary.file("log.db"));
+    await using log = sqliteLog(temporary.file("log.db"));
     await appendBodies(await log.create("a", "{}"), "{}");
     expect(modesIn(temporary.path)).toEqual(["644", "644", "644"]);
-    await log.close();
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { EventLog } from "../src/index.ts";
 import { sqliteLog } from "../src/sqlite.ts";
 import { appendBodies } from "../src/testing/index.ts";
-import { Child } from "./child.ts";
+import { Child } from "@moora/testbed/child";
 import { TemporaryDirectory } from "@moora/testbed/stores";
 
 const stores: readonly (readonly [
@@ -17,9 +17,11 @@ describe.each(stores)("two processes on one session of a %s log", (store, pathIn
     const path = pathIn(temporary);
     const log = open(path);
     const session = await log.create("a", "{}");
-    const writers = ["one", "other"].map((name) => new Child("writer.ts", store, path, name, "1000"));
-    await Promise.all(writers.map(async (writer) => writer.waitForLines(1)));
-    for (const writer of writers) writer.send("go");
+    const writers = ["one", "other"].map(
+      (name) => new Child(`${import.meta.dirname}/children/writer.ts`, store, path, name, "1000"),
+    );
+    await Promise.all(writers.map(async (writer) => writer.printed(/ready/)));
+    for (const writer of writers) writer.write("go");
     await Promise.all(writers.map(async (writer) => writer.ended()));
     const acknowledged = writers.flatMap(({ lines }) =>
       lines.filter((line) => line.startsWith("acknowledged")),
@@ -38,12 +40,17 @@ describe.each(stores)("two processes on one session of a %s log", (store, pathIn
     const session = await log.create("a", "{}");
     for (const [round, lines] of [40, 60, 25].entries()) {
       const before = await session.head();
-      const writer = new Child("writer.ts", store, path, `round ${round}`, "100000");
-      await writer.waitForLines(1);
-      writer.send("go");
-      await writer.waitForLines(lines);
-      writer.kill();
-      await writer.ended();
+      const writer = new Child(
+        `${import.meta.dirname}/children/writer.ts`,
+        store,
+        path,
+        `round ${round}`,
+        "100000",
+      );
+      await writer.printed(/ready/);
+      writer.write("go");
+      await writer.printed(new RegExp(`(?:.*\n){${lines}}`));
+      await writer.kill();
       const acknowledged = writer.lines.filter((line) => line.startsWith("acknowledged"));
       const mine = (await session.read()).filter(({ body }) => body.includes(`round ${round}`));
       const found = mine.map(({ seq, body }) => `acknowledged ${seq} ${body}`);
@@ -57,8 +64,7 @@ describe.each(stores)("two processes on one session of a %s log", (store, pathIn
 
   it("that only watches exits by itself", async () => {
     using temporary = new TemporaryDirectory();
-    const watcher = new Child("watcher.ts", store, pathIn(temporary));
-    await watcher.ended();
-    expect(watcher.exitCode).toBe(0);
+    const watcher = new Child(`${import.meta.dirname}/children/watcher.ts`, store, pathIn(temporary));
+    expect(await watcher.ended()).toBe(0);
   });
 });

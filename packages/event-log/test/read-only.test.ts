@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { jsonlLog } from "../src/jsonl.ts";
 import { sqliteLog } from "../src/sqlite.ts";
 import { bodies, appendBodies, snapshotOf } from "../src/testing/index.ts";
-import { Child } from "./child.ts";
+import { Child } from "@moora/testbed/child";
 import { pathOf, TemporaryDirectory } from "@moora/testbed/stores";
 
 const places: TemporaryDirectory[] = [];
@@ -43,7 +43,7 @@ function protect({ path }: TemporaryDirectory, fileMode = 0o444): void {
 
 /** Runs the other user, and returns what it reports. */
 async function asOtherUser(store: string, path: string): Promise<Readonly<Record<string, unknown>>> {
-  const child = new Child("other-user.ts", store, path);
+  const child = new Child(`${import.meta.dirname}/children/other-user.ts`, store, path);
   await child.ended();
   return Object.assign({}, ...child.lines.map((line): unknown => JSON.parse(line)));
 }

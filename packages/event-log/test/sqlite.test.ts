@@ -59,7 +59,7 @@ describe("(B08) a SQLite log whose commit failed", () => {
     async (_what, code) => {
       using temporary = new TemporaryDirectory();
       const { openDatabase, failWith, opened } = failingDatabase();
-      const log = sqliteLog(temporary.file("log.db"), { openDatabase });
+      await using log = sqliteLog(temporary.file("log.db"), { openDatabase });
       const session = await log.create("a", "{}");
       const other = await log.open("a");
       const records = await appendBodies(session, ...bodies(3));
@@ -77,13 +77,12 @@ describe("(B08) a SQLite log whose commit failed", () => {
       expect(await again?.read()).toEqual(records);
       await again?.append(3, next);
       expect(await session.read()).toEqual([...records, ...next]);
-      await log.close();
     },
   );
 
   it("keeps the earlier records when the database is in memory", async () => {
     const { openDatabase, failWith } = failingDatabase();
-    const log = sqliteLog(":memory:", { openDatabase });
+    await using log = sqliteLog(":memory:", { openDatabase });
     const session = await log.create("a", "{}");
     const records = await appendBodies(session, "{}");
     failWith.set("COMMIT", 13);
@@ -93,7 +92,6 @@ describe("(B08) a SQLite log whose commit failed", () => {
     failWith.clear();
     const again = await log.open("a");
     expect(await again?.read()).toEqual(records);
-    await log.close();
   });
 });
 
@@ -101,7 +99,7 @@ describe("(B06) a batch is not appended if any of its statements fails", () => {
   it.each(["INSERT", "COMMIT", "BEGIN"])("%s", async (verb) => {
     using temporary = new TemporaryDirectory();
     const { openDatabase, failWith } = failingDatabase();
-    const log = sqliteLog(temporary.file("log.db"), { openDatabase });
+    await using log = sqliteLog(temporary.file("log.db"), { openDatabase });
     const session = await log.create("a", "{}");
     const records = await appendBodies(session, ...bodies(2));
     const more = recordsAfter(await headOf(session), ...bodies(3));
@@ -109,7 +107,6 @@ describe("(B06) a batch is not appended if any of its statements fails", () => {
     expect(() => session.append(2, more)).toThrow(expect.objectContaining({ code: "LogWrite" }));
     failWith.clear();
     expect(await session.read()).toEqual(records);
-    await log.close();
   });
 });
 
@@ -168,7 +165,7 @@ async function readOutcome(file: string, expected: string): Promise<string> {
 describe("a database whose last record was replaced with another valid one", () => {
   it("is damaged: the stored head has the digest of the original record", async () => {
     using temporary = new TemporaryDirectory();
-    const log = sqliteLog(temporary.file("log.db"));
+    await using log = sqliteLog(temporary.file("log.db"));
     const session = await log.create("a", "{}");
     const records = await appendBodies(session, ...bodies(3));
     const [other] = recordsAfter(records[1] ?? chainStart("{}"), '{"forged":true}');
@@ -184,7 +181,6 @@ describe("a database whose last record was replaced with another valid one", () 
       await expect(handle?.checkUpTo(3)).rejects.toThrow(corrupt);
       expect(await handle?.inspect()).toMatchObject({ records: records.slice(0, 2), damage: corrupt });
     }
-    await log.close();
   });
 });
 
@@ -208,10 +204,9 @@ describe("the check of records that a session does not read", () => {
       };
       return database;
     };
-    const again = sqliteLog(temporary.file("log.db"), { openDatabase });
+    await using again = sqliteLog(temporary.file("log.db"), { openDatabase });
     await (await again.open("a"))?.checkUpTo(2_000);
     expect(statements.filter((sql) => sql.startsWith("SELECT seq"))).toEqual([]);
-    await again.close();
   });
 });
 
@@ -247,12 +242,11 @@ describe("the database of an application", () => {
     const file = temporary.file("app.db");
     const database = new DatabaseSync(file, { timeout: 5_000 });
     database.exec("PRAGMA user_version = 41; CREATE TABLE mine (a TEXT); INSERT INTO mine VALUES ('x')");
-    const log = sqliteLog(file);
+    await using log = sqliteLog(file);
     await appendBodies(await log.create("a", "{}"), "{}");
     expect(database.prepare("SELECT a FROM mine").all()).toEqual([{ a: "x" }]);
     expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 41 });
     database.close();
-    await log.close();
   });
 });
 

@@ -3,12 +3,9 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { defineTool } from "../../src/index.ts";
 import { World, type WorldOptions } from "../world.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
-const graph = {
-  states: ["Checking"],
-  rows: { Planning: { LlmFinalAnswer: "Checking" }, Checking: { Ok: "Done" } },
-  terminals: [],
-};
+const graph = graphOf({ Planning: { LlmFinalAnswer: "Checking" }, Checking: { Ok: "Done" } });
 
 /** Runs an effect that is called off from within, and returns the types of the inputs that it dispatched after that. */
 async function inputsAfter(world: World, key: string, cancel: AbortController): Promise<readonly string[]> {

@@ -15,12 +15,12 @@ import {
   type Tool,
 } from "../../src/index.ts";
 import { World } from "../world.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
-const graph = {
-  states: ["Checking"],
-  rows: { Planning: { LlmFinalAnswer: "Checking" }, Checking: { Ok: "Done", HandlerFailed: "Planning" } },
-  terminals: [],
-};
+const graph = graphOf({
+  Planning: { LlmFinalAnswer: "Checking" },
+  Checking: { Ok: "Done", HandlerFailed: "Planning" },
+});
 
 describe("a state of the host's own", () => {
   const checking = async (handler?: StateHandler): Promise<World> => {

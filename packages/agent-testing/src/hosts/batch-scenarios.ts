@@ -1,4 +1,5 @@
-import type { HostScenario, HostStep } from "./host-case.ts";
+import type { HostScenario } from "./host-case.ts";
+import { ask, end, hold, reach, releaseAll, reported, restart } from "./steps.ts";
 
 /** How far a tool of the batch has come when the process is killed. */
 const phases = ["begun", "worked", "reported"] as const;
@@ -10,13 +11,7 @@ const batch = ["read", "write", "pay"] as const;
 
 type Phases = Readonly<Record<(typeof batch)[number], Phase>>;
 
-const holdOf = (work: string, phase: Phase): readonly HostStep[] =>
-  phase === "reported" ? [] : [{ type: "hold", work, moment: phase === "begun" ? "begin" : "end" }];
-
-const reachOf = (work: string, phase: Phase): HostStep =>
-  phase === "reported"
-    ? { type: "reported", tool: work }
-    : { type: "reach", work, moment: phase === "begun" ? "begin" : "end", times: 1 };
+const momentOf = (phase: Phase): "begin" | "end" => (phase === "begun" ? "begin" : "end");
 
 /** The kill of a batch in these phases. A tool whose result was reported does not run again; `pay` never does. */
 function killedIn(at: Phases): HostScenario {
@@ -30,15 +25,15 @@ function killedIn(at: Phases): HostScenario {
     group: "a batch of three tools",
     needs: ["kill"],
     steps: [
-      ...batch.flatMap((tool) => holdOf(tool, at[tool])),
+      ...batch.flatMap((tool) => (isReported(tool) ? [] : [hold(tool, momentOf(at[tool]))])),
       // Where all results are reported, the process is killed in the model call that follows.
-      ...(areAllReported ? [{ type: "hold", ...secondCall, from: 2 } as const] : []),
-      { type: "ask", message: "call read write pay" },
-      ...(areAllReported ? [{ type: "reach", ...secondCall, times: 2 } as const] : []),
-      ...batch.map((tool) => reachOf(tool, at[tool])),
-      { type: "restart", release: 1 },
-      { type: "release-all" },
-      { type: "end" },
+      ...(areAllReported ? [hold("model", "begin", 2)] : []),
+      ask("call read write pay"),
+      ...(areAllReported ? [reach("model", 2)] : []),
+      ...batch.map((tool) => (isReported(tool) ? reported(tool) : reach(tool, 1, momentOf(at[tool])))),
+      restart,
+      releaseAll,
+      end,
     ],
     expects: {
       control: "Done",
@@ -54,8 +49,6 @@ function killedIn(at: Phases): HostScenario {
     },
   };
 }
-
-const secondCall = { work: "model", moment: "begin" } as const;
 
 /** A batch of three tools, killed in every combination of phases. */
 export const batchScenarios: readonly HostScenario[] = phases.flatMap((read) =>

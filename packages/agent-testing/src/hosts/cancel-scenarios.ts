@@ -1,8 +1,21 @@
-import { witnessCalls } from "./case-run.ts";
-import type { HostScenario, HostStep } from "./host-case.ts";
-import { aborted, ask, end, group, hold, question, reach, releaseAll } from "./scenario-rows.ts";
+import { group, type HostScenario, type HostStep } from "./host-case.ts";
+import {
+  ask,
+  cancel,
+  pause,
+  resume,
+  witnessCalls,
+  nothingBegins,
+  hold,
+  releaseAll,
+  reach,
+  aborted,
+  reported,
+  question,
+  end,
+} from "./steps.ts";
 
-const pauseAndResume: readonly HostStep[] = [{ type: "pause" }, { type: "resume" }];
+const pauseAndResume: readonly HostStep[] = [pause, resume];
 
 /** The scenarios of cancels and pauses. */
 export const cancelScenarios: readonly HostScenario[] = group("cancel", {
@@ -13,7 +26,7 @@ export const cancelScenarios: readonly HostScenario[] = group("cancel", {
       ask("call read write"),
       reach("read"),
       reach("write"),
-      { type: "cancel" },
+      cancel,
       end,
       aborted("read"),
       aborted("write"),
@@ -26,40 +39,28 @@ export const cancelScenarios: readonly HostScenario[] = group("cancel", {
       hold("claim"),
       ask("call claim"),
       reach("claim"),
-      { type: "cancel" },
+      cancel,
       end,
       releaseAll,
-      { type: "reach", work: "claim", moment: "end", times: 1 },
+      reach("claim", 1, "end"),
     ],
-    expects: { control: "Error", failure: "Cancelled", count: 0, moments: { aborted: { claim: 1 } } },
+    expects: {
+      control: "Error",
+      failure: "Cancelled",
+      data: { count: 0 },
+      moments: { aborted: { claim: 1 } },
+    },
   },
   "a cancel ends a loop that waits for an approval": {
-    steps: [ask("call transfer"), question, { type: "cancel" }, end],
+    steps: [ask("call transfer"), question, cancel, end],
     expects: { control: "Error", failure: "Cancelled", moments: { begin: { transfer: 0 } } },
   },
   "a canceled session answers the next message": {
-    steps: [
-      hold("model"),
-      ask("One."),
-      reach("model"),
-      { type: "cancel" },
-      end,
-      releaseAll,
-      ask("Two."),
-      end,
-    ],
+    steps: [hold("model"), ask("One."), reach("model"), cancel, end, releaseAll, ask("Two."), end],
     expects: { control: "Done", answer: "Two." },
   },
   "a paused session starts nothing until it is resumed": {
-    steps: [
-      ask("One."),
-      end,
-      { type: "pause" },
-      ask("Two."),
-      { type: "nothing-begins" },
-      { type: "resume" },
-      end,
-    ],
+    steps: [ask("One."), end, pause, ask("Two."), nothingBegins, resume, end],
     expects: { control: "Done", answer: "Two.", moments: { begin: { model: 2 + witnessCalls } } },
   },
   "a tool that runs when its session is paused ends, and what follows waits": {
@@ -67,11 +68,11 @@ export const cancelScenarios: readonly HostScenario[] = group("cancel", {
       hold("read"),
       ask("call read"),
       reach("read"),
-      { type: "pause" },
+      pause,
       releaseAll,
-      { type: "reported", tool: "read" },
-      { type: "nothing-begins" },
-      { type: "resume" },
+      reported("read"),
+      nothingBegins,
+      resume,
       end,
     ],
     expects: {
@@ -82,9 +83,9 @@ export const cancelScenarios: readonly HostScenario[] = group("cancel", {
   },
   "a session that is paused and resumed while its work begins continues, and repeats no call": {
     steps: [
-      { type: "hold", work: "model", moment: "end" },
+      hold("model", "end"),
       ask("call read write pay"),
-      { type: "reach", work: "model", moment: "end", times: 1 },
+      reach("model", 1, "end"),
       releaseAll,
       ...pauseAndResume,
       end,

@@ -11,27 +11,26 @@ interface Found {
 }
 
 /** Throws `HostNotConforming` for the first expectation that is not met. */
-export function checkExpectations(expects: HostExpectations, found: Found): void {
-  const { state, world, streamed } = found;
+export function checkExpectations(
+  { moments = {}, keys = {}, results = {}, ...expects }: HostExpectations,
+  { state, world, streamed }: Found,
+): void {
   const { control } = state.reActContext;
-  equal("the control state", expects.control, control.type);
-  if (expects.failure !== undefined)
-    equal("the failure", expects.failure, control.type === "Error" ? control.failure.kind : undefined);
-  if (expects.answer !== undefined)
-    equal("the answer", expects.answer, control.type === "Done" ? control.answer : undefined);
-  if (expects.streamed !== undefined) equal("the streamed text", expects.streamed, streamed);
-  if (expects.messages !== undefined) {
-    const asked = state.messages.filter(({ role }) => role === "user").map(({ content }) => content);
-    equal("the messages of the user", expects.messages.toSorted().join("|"), asked.toSorted().join("|"));
-  }
-  if (expects.count !== undefined)
-    equal("the data", canonicalJson({ count: expects.count }), canonicalJson(state.data));
-  if (expects.systemPrompt !== undefined)
-    equal("the instructions", expects.systemPrompt, state.config.systemPrompt);
-  checkResults(expects.results ?? {}, state);
-  checkMoments(expects.moments ?? {}, world);
+  const asked = state.messages.filter(({ role }) => role === "user").map(({ content }) => content);
+  const found: Readonly<Record<keyof typeof expects, unknown>> = {
+    control: control.type,
+    failure: control.type === "Error" ? control.failure.kind : undefined,
+    answer: control.type === "Done" ? control.answer : undefined,
+    streamed,
+    messages: asked.toSorted(),
+    data: state.data,
+    systemPrompt: state.config.systemPrompt,
+  };
+  for (const [what, expected] of Object.entries(expects)) equal(what, expected, Reflect.get(found, what));
+  checkResults(results, state);
+  checkMoments(moments, world);
   checkPolicies(world);
-  checkKeys(expects.keys ?? {}, world);
+  checkKeys(keys, world);
 }
 
 function checkResults(results: NonNullable<HostExpectations["results"]>, state: AgentState): void {
@@ -73,9 +72,9 @@ function checkKeys(expected: Readonly<Record<string, number>>, world: RecordedWo
 }
 
 function equal(what: string, expected: unknown, found: unknown): void {
-  if (expected === found) return;
-  const [shownExpected, shownFound] = [JSON.stringify(expected), JSON.stringify(found)];
-  throw new HostNotConforming(`Expected ${what} to be ${shownExpected}, got ${shownFound}.`);
+  const [shownExpected, shownFound] = [canonicalJson(expected), canonicalJson(found ?? null)];
+  if (shownExpected !== shownFound)
+    throw new HostNotConforming(`Expected ${what} to be ${shownExpected}, got ${shownFound}.`);
 }
 
 /** Throws unless the records of a session are sound, and their fold is the state that the host has. */

@@ -163,36 +163,25 @@ class LogProcess {
 
   /** The methods of a session's log in this process, which may end at an append. */
   #mortal(session: SessionLog): Partial<SessionLog> {
+    const alive =
+      <Args extends readonly unknown[], Result>(use: (...args: Args) => Result) =>
+      async (...args: Args): Promise<Awaited<Result>> => {
+        if (this.#world.isOver) await never();
+        return await use(...args);
+      };
     return {
-      append: async (expectedSeq, records) => {
-        await this.#alive();
+      append: alive(async (expectedSeq, records) => {
         const { death } = this.#options;
         const isDue = death !== undefined && contains(expectedSeq, records.length, death);
         if (isDue && death.when === "before") await this.#die();
         await session.append(expectedSeq, records);
         if (isDue) await this.#die();
-      },
-      read: async (afterSeq) => {
-        await this.#alive();
-        return await session.read(afterSeq);
-      },
-      lease: async (claim) => {
-        await this.#alive();
-        return await session.lease(claim);
-      },
-      release: async (owner) => {
-        await this.#alive();
-        await session.release(owner);
-      },
-      saveSnapshot: async (snapshot) => {
-        await this.#alive();
-        await session.saveSnapshot(snapshot);
-      },
+      }),
+      read: alive((afterSeq) => session.read(afterSeq)),
+      lease: alive((claim) => session.lease(claim)),
+      release: alive((owner) => session.release(owner)),
+      saveSnapshot: alive((snapshot) => session.saveSnapshot(snapshot)),
     };
-  }
-
-  async #alive(): Promise<void> {
-    if (this.#world.isOver) await never();
   }
 
   async #die(): Promise<void> {

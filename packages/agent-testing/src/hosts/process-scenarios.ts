@@ -1,16 +1,28 @@
 import { convertedCount, strictRelease } from "./agent.ts";
-import type { HostScenario } from "./host-case.ts";
-import { ask, decide, end, group, hold, question, reach, releaseAll, restart } from "./scenario-rows.ts";
+import { group, type HostScenario } from "./host-case.ts";
+import {
+  ask,
+  askBoth,
+  decide,
+  hold,
+  releaseAll,
+  reach,
+  question,
+  end,
+  restartAs,
+  restart,
+  takeOver,
+} from "./steps.ts";
 
 const posters = group("two posters", {
   "messages that two processes post at the same time are both answered": {
     needs: ["second-poster"],
-    steps: [{ type: "ask-both", messages: ["One.", "Two."] }, end],
+    steps: [askBoth("One.", "Two."), end],
     expects: { control: "Done", messages: ["One.", "Two."] },
   },
   "a message is accepted from a process that does not run the session": {
     needs: ["second-poster"],
-    steps: [ask("One."), end, { type: "ask", message: "Two.", from: "elsewhere" }, end],
+    steps: [ask("One."), end, ask("Two.", "elsewhere"), end],
     expects: { control: "Done", answer: "Two." },
   },
 });
@@ -38,7 +50,7 @@ const owners = group("take-over", {
       ask("call read pay"),
       reach("read"),
       reach("pay"),
-      { type: "take-over" },
+      takeOver,
       reach("read", 2),
       releaseAll,
       end,
@@ -51,14 +63,7 @@ const owners = group("take-over", {
   },
   "a later release continues the open work of an earlier one": {
     needs: ["release", "kill"],
-    steps: [
-      ask("call transfer"),
-      question,
-      { type: "restart", release: 2 },
-      question,
-      decide("approve"),
-      end,
-    ],
+    steps: [ask("call transfer"), question, restartAs(2), question, decide("approve"), end],
     expects: { control: "Done", systemPrompt: "Release 2.", results: { transfer: "success" } },
   },
   "a later release that forbids what an earlier one has begun is obeyed": {
@@ -69,7 +74,7 @@ const owners = group("take-over", {
       ask("call read write"),
       reach("read"),
       reach("write"),
-      { type: "restart", release: strictRelease },
+      restartAs(strictRelease),
       releaseAll,
       end,
     ],
@@ -81,15 +86,8 @@ const owners = group("take-over", {
   },
   "a tool of a later release sees the data of an earlier one as the later one has it": {
     needs: ["release", "kill"],
-    steps: [
-      hold("count"),
-      ask("call count"),
-      reach("count"),
-      { type: "restart", release: strictRelease },
-      releaseAll,
-      end,
-    ],
-    expects: { control: "Done", moments: { begin: { count: 2 } }, count: convertedCount + 1 },
+    steps: [hold("count"), ask("call count"), reach("count"), restartAs(strictRelease), releaseAll, end],
+    expects: { control: "Done", moments: { begin: { count: 2 } }, data: { count: convertedCount + 1 } },
   },
 });
 

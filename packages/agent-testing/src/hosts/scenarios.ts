@@ -1,12 +1,24 @@
 import { questionExpiresAfterMs } from "./agent.ts";
 import { batchScenarios } from "./batch-scenarios.ts";
 import { cancelScenarios } from "./cancel-scenarios.ts";
-import type { HostScenario } from "./host-case.ts";
+import { group, type HostScenario } from "./host-case.ts";
+import {
+  ask,
+  decide,
+  hold,
+  releaseAll,
+  reach,
+  reported,
+  question,
+  end,
+  restartAs,
+  restart,
+  pass,
+} from "./steps.ts";
 import { processScenarios } from "./process-scenarios.ts";
 import { stateScenarios } from "./state-scenarios.ts";
 import { inputScenarios } from "./input-scenarios.ts";
 import { sessionScenarios } from "./session-scenarios.ts";
-import { ask, day, decide, end, group, hold, question, reach, releaseAll, restart } from "./scenario-rows.ts";
 
 const running = group("start and stream", {
   "a message is answered": {
@@ -24,6 +36,9 @@ const running = group("start and stream", {
   },
 });
 
+/** In milliseconds. */
+const day = 24 * 60 * 60 * 1_000;
+
 const tools = group("tools in parallel", {
   "three tools of one turn run at the same time": {
     steps: [
@@ -40,14 +55,7 @@ const tools = group("tools in parallel", {
     expects: { control: "Done", results: { read: "success", write: "success", pay: "success" } },
   },
   "a result is part of the session before the other tools have ended": {
-    steps: [
-      hold("read"),
-      hold("pay"),
-      ask("call read write pay"),
-      { type: "reported", tool: "write" },
-      releaseAll,
-      end,
-    ],
+    steps: [hold("read"), hold("pay"), ask("call read write pay"), reported("write"), releaseAll, end],
     expects: { control: "Done", moments: { begin: { read: 1, write: 1, pay: 1 } } },
   },
   "the signal of a tool whose result is part of the session does not abort": {
@@ -66,7 +74,7 @@ const approvals = group("approvals", {
     expects: { control: "Done", moments: { begin: { transfer: 1 } }, results: { transfer: "success" } },
   },
   "a rejected call does not run": {
-    steps: [ask("call transfer"), question, decide("reject"), end],
+    steps: [ask("call transfer"), question, decide({ reject: "No." }), end],
     expects: { control: "Done", moments: { begin: { transfer: 0 } }, results: { transfer: "rejected" } },
   },
   "of the same decision sent three times, one applies": {
@@ -80,7 +88,7 @@ const approvals = group("approvals", {
   },
   "an approval that is given days later starts the call": {
     needs: ["clock"],
-    steps: [ask("call transfer"), question, { type: "pass", ms: 3 * day }, decide("approve"), end],
+    steps: [ask("call transfer"), question, pass(3 * day), decide("approve"), end],
     expects: { control: "Done", moments: { begin: { transfer: 1 } }, results: { transfer: "success" } },
   },
 });
@@ -92,17 +100,12 @@ const timers = group("timers", {
   },
   "a question without an answer expires": {
     needs: ["clock"],
-    steps: [ask("call transfer"), question, { type: "pass", ms: questionExpiresAfterMs + 1 }, end],
+    steps: [ask("call transfer"), question, pass(questionExpiresAfterMs + 1), end],
     expects: { control: "Done", moments: { begin: { transfer: 0 } }, results: { transfer: "expired" } },
   },
   "a timer that became due while no process ran fires at the next start": {
     needs: ["clock", "kill"],
-    steps: [
-      ask("call transfer"),
-      question,
-      { type: "restart", release: 1, afterMs: questionExpiresAfterMs + 1 },
-      end,
-    ],
+    steps: [ask("call transfer"), question, restartAs(1, questionExpiresAfterMs + 1), end],
     expects: { control: "Done", moments: { begin: { transfer: 0 } }, results: { transfer: "expired" } },
   },
 });
@@ -122,19 +125,12 @@ const budgets = group("budget", {
 const data = group("application data", {
   "changes of tools that run in parallel are all kept": {
     steps: [hold("count"), ask("call count count count"), reach("count", 3), releaseAll, end],
-    expects: { control: "Done", count: 3 },
+    expects: { control: "Done", data: { count: 3 } },
   },
   "a change is kept with the result of its call, or not at all": {
     needs: ["kill"],
-    steps: [
-      { type: "hold", work: "count", moment: "end" },
-      ask("call count"),
-      { type: "reach", work: "count", moment: "end", times: 1 },
-      restart,
-      releaseAll,
-      end,
-    ],
-    expects: { control: "Done", count: 1, moments: { begin: { count: 2 } } },
+    steps: [hold("count", "end"), ask("call count"), reach("count", 1, "end"), restart, releaseAll, end],
+    expects: { control: "Done", data: { count: 1 }, moments: { begin: { count: 2 } } },
   },
 });
 

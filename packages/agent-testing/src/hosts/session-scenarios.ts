@@ -1,25 +1,31 @@
-import type { HostScenario } from "./host-case.ts";
-import { ask, decide, end, group, hold, question, reach, releaseAll } from "./scenario-rows.ts";
+import { group, type HostScenario } from "./host-case.ts";
+import {
+  ask,
+  decide,
+  askOther,
+  decideOther,
+  remove,
+  decideRemoved,
+  hold,
+  releaseAll,
+  reach,
+  question,
+  end,
+} from "./steps.ts";
 
 /** Two sessions at the same time, in which the model asks for calls with the same ids. */
 const pairs = group("two sessions", {
   "calls of two sessions have different idempotency keys": {
-    steps: [ask("call write"), end, { type: "ask-other", message: "call write" }],
+    steps: [ask("call write"), end, askOther("call write")],
     expects: { control: "Done", keys: { model: 4, write: 2 } },
   },
   "a decision on a question of one session does not apply in another": {
-    steps: [
-      ask("call transfer"),
-      question,
-      { type: "decide-other", message: "call transfer" },
-      decide("approve"),
-      end,
-    ],
+    steps: [ask("call transfer"), question, decideOther("call transfer"), decide("approve"), end],
     expects: { control: "Done", moments: { begin: { transfer: 1 } }, results: { transfer: "success" } },
   },
   "a viewer of one session does not receive the text of another": {
     needs: ["stream"],
-    steps: [{ type: "ask-other", message: "Four five six." }, ask("One two three."), end],
+    steps: [askOther("Four five six."), ask("One two three."), end],
     expects: { control: "Done", streamed: "One two three." },
   },
 });
@@ -28,7 +34,7 @@ const pairs = group("two sessions", {
 const removals = group("removal", {
   "the calls of a session have other idempotency keys than those of a removed one of its id": {
     needs: ["remove"],
-    steps: [ask("call write"), end, { type: "remove" }, ask("call write"), end],
+    steps: [ask("call write"), end, remove, ask("call write"), end],
     expects: { control: "Done", messages: ["call write"], keys: { model: 4, write: 2 } },
   },
   "a decision on a question of a removed session does not apply in the next one of its id": {
@@ -36,10 +42,10 @@ const removals = group("removal", {
     steps: [
       ask("call transfer"),
       question,
-      { type: "remove" },
+      remove,
       ask("call transfer"),
       question,
-      { type: "decide-removed" },
+      decideRemoved,
       decide("approve"),
       end,
     ],
@@ -51,7 +57,7 @@ const removals = group("removal", {
       hold("read"),
       ask("call read"),
       reach("read"),
-      { type: "remove" },
+      remove,
       ask("call read"),
       reach("read", 2),
       releaseAll,

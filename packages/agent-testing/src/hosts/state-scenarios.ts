@@ -1,5 +1,5 @@
-import type { HostScenario } from "./host-case.ts";
-import { aborted, ask, end, group, hold, reach, releaseAll, restart } from "./scenario-rows.ts";
+import { group, type HostScenario } from "./host-case.ts";
+import { ask, cancel, hold, releaseAll, reach, aborted, end, restart } from "./steps.ts";
 
 /** The scenarios of a custom state, whose handler calls a tool and changes the data. */
 export const stateScenarios: readonly HostScenario[] = group("custom states", {
@@ -8,36 +8,26 @@ export const stateScenarios: readonly HostScenario[] = group("custom states", {
     expects: {
       control: "Done",
       answer: "call break",
-      count: 1,
+      data: { count: 1 },
       moments: { begin: { model: 2, break: 1, repair: 1, read: 1 } },
     },
   },
   "a cancel aborts the handler of a custom state": {
-    steps: [
-      hold("repair"),
-      ask("call break"),
-      reach("repair"),
-      { type: "cancel" },
-      end,
-      aborted("repair"),
-      releaseAll,
-    ],
-    expects: { control: "Error", failure: "Cancelled", count: 0, moments: { aborted: { repair: 1 } } },
+    steps: [hold("repair"), ask("call break"), reach("repair"), cancel, end, aborted("repair"), releaseAll],
+    expects: {
+      control: "Error",
+      failure: "Cancelled",
+      data: { count: 0 },
+      moments: { aborted: { repair: 1 } },
+    },
   },
   "a handler that a crash interrupted runs again with its key, and its tool as well": {
     needs: ["kill"],
-    steps: [
-      { type: "hold", work: "read", moment: "end" },
-      ask("call break"),
-      { type: "reach", work: "read", moment: "end", times: 1 },
-      restart,
-      releaseAll,
-      end,
-    ],
+    steps: [hold("read", "end"), ask("call break"), reach("read", 1, "end"), restart, releaseAll, end],
     expects: {
       control: "Done",
       answer: "call break",
-      count: 1,
+      data: { count: 1 },
       moments: { begin: { model: 2, break: 1, repair: 2, read: 2 } },
       keys: { repair: 1, read: 1 },
     },

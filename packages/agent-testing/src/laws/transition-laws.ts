@@ -110,6 +110,10 @@ export function checkNeverStuck(state: AgentState): void {
   );
   assertLaw(!isLoopRunning(cancelled), "L10", () => "a loop still runs after a cancel");
   assertLaw(Object.keys(effectsAt(cancelled)).length === 0, "L10", () => "work is open after a cancel");
+  const isAnswered = Object.values(cancelled.toolCalls).every(({ result }) => result !== null);
+  assertLaw(isAnswered, "L10", () => "a call has no result after a cancel");
+  const isWritten = cancelled.messages.every(({ streaming }) => !streaming);
+  assertLaw(isWritten, "L10", () => "a message is still streamed after a cancel");
   const messageId = `after-cancel-${state.messages.length}`;
   const asked = agentTransition({ type: "user-message-received", messageId, content: "?", timestamp })(
     cancelled,

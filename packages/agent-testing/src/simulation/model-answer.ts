@@ -1,4 +1,4 @@
-import type { LlmFailureKind, LlmOutcome, LlmPart } from "@moora/llm";
+import { noUsage, type LlmFailureKind, type LlmOutcome, type LlmPart } from "@moora/llm";
 import { simulatedOrigin } from "../laws/request-laws.ts";
 
 import { oversizedText } from "./sim-log.ts";
@@ -38,29 +38,21 @@ export const modelAnswerKinds = [
 
 export type ModelAnswerKind = (typeof modelAnswerKinds)[number];
 
+/** The failures of the kinds that fail, where an answer names no other one. */
+const failures: Readonly<Partial<Record<ModelAnswerKind, LlmFailureKind>>> = {
+  "failure-retryable": "server",
+  "failure-final": "auth",
+  refusal: "refusal",
+  "context-length": "context-length",
+};
+
 /** What a caller reports for an answer; undefined for `reject`, where the call rejects although the port forbids it. */
 export function modelAnswerToOutcome(answer: ModelAnswer, streamed: string): LlmOutcome | undefined {
-  switch (answer.kind) {
-    case "reject":
-      return undefined;
-    case "failure-retryable":
-    case "failure-final":
-    case "refusal":
-    case "context-length":
-      return failureOutcome(answer, streamed);
-    case "plain":
-    case "calls":
-    case "bad-arguments":
-    case "unknown-tool":
-    case "internal-call":
-    case "truncated":
-    case "low-confidence":
-    case "empty":
-    case "hostile-text":
-    case "huge-text":
-    case "oversized":
-      return answerOutcome(answer, streamed);
-  }
+  if (answer.kind === "reject") return undefined;
+  const failure = failures[answer.kind];
+  return failure === undefined
+    ? answerOutcome(answer, streamed)
+    : failureOutcome(answer, answer.failure ?? failure, streamed);
 }
 
 const textOf = ({ kind, text }: ModelAnswer, streamed: string): string | undefined => {
@@ -83,13 +75,7 @@ function answerOutcome(answer: ModelAnswer, streamed: string): LlmOutcome {
     ok: true,
     turn: { origin: simulatedOrigin, parts },
     model: "simulated",
-    usage: {
-      inputTokens: 100,
-      cachedInputTokens: 10,
-      cacheWriteTokens: 0,
-      outputTokens: 20,
-      reasoningTokens: 0,
-    },
+    usage: { ...noUsage, inputTokens: 100, cachedInputTokens: 10, outputTokens: 20 },
     finish: { unified: finish, raw: finish },
     ...(answer.confidence === undefined ? {} : { confidence: answer.confidence }),
   };
@@ -97,15 +83,11 @@ function answerOutcome(answer: ModelAnswer, streamed: string): LlmOutcome {
 
 const reasoning: LlmPart = { type: "reasoning", text: "Let me see.", raw: { signature: "s" } };
 
-const kindsOfFailure: Readonly<Partial<Record<ModelAnswerKind, LlmFailureKind>>> = {
-  "failure-retryable": "server",
-  "failure-final": "auth",
-  refusal: "refusal",
-  "context-length": "context-length",
-};
-
-function failureOutcome({ kind, failure, retryAfterMs }: ModelAnswer, streamed: string): LlmOutcome {
-  const of = failure ?? kindsOfFailure[kind] ?? "unknown";
+function failureOutcome(
+  { kind, retryAfterMs }: ModelAnswer,
+  of: LlmFailureKind,
+  streamed: string,
+): LlmOutcome {
   return {
     ok: false,
     failure: {
@@ -115,12 +97,6 @@ function failureOutcome({ kind, failure, retryAfterMs }: ModelAnswer, streamed: 
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     },
     partial: kind === "context-length" ? "" : streamed,
-    usage: {
-      inputTokens: 50,
-      cachedInputTokens: 0,
-      cacheWriteTokens: 0,
-      outputTokens: 5,
-      reasoningTokens: 0,
-    },
+    usage: { ...noUsage, inputTokens: 50, outputTokens: 5 },
   };
 }

@@ -7,73 +7,37 @@ import type { JsonObject } from "@moora/llm";
 import type { Choose } from "../choose.ts";
 import { oneOf } from "./choices.ts";
 
-/** Fields of a tool's definition that a release changes. */
-type Fields = Pick<ToolDefinition, "risk" | "approval" | "replay">;
+type ToolChange = "tool-removed" | "tool-added" | "tool-renamed" | "schema" | "schema-upcast" | "description";
 
-/** Changes of one tool that its name describes. */
-const toolChanges = [
-  "tool-removed",
-  "tool-added",
-  "tool-renamed",
-  "schema",
-  "schema-upcast",
-  "description",
-] as const;
-
-/** Changes of a tool by its fields. */
-const fieldChanges = ["risk", "tool-approval", "replay"] as const;
-
-/** Changes of a configuration. */
-const configChanges = [
-  "prompt",
-  "approval-tightened",
-  "approval-loosened",
-  "blacklist",
-  "budget",
-  "limits",
-  "model",
-] as const;
-
-type ConfigChange = (typeof configChanges)[number];
+type ConfigChange =
+  | "prompt"
+  | "approval-tightened"
+  | "approval-loosened"
+  | "blacklist"
+  | "budget"
+  | "limits"
+  | "model";
 
 /** How the next release of an agent differs from the one before. */
 export type Release =
-  | { readonly change: (typeof toolChanges)[number]; readonly tool: string }
-  | { readonly change: (typeof fieldChanges)[number]; readonly tool: string; readonly fields: Fields }
+  | { readonly change: ToolChange; readonly tool: string }
+  | {
+      readonly change: "risk" | "tool-approval" | "replay";
+      readonly tool: string;
+      /** Fields of the tool's definition. */
+      readonly fields: Pick<ToolDefinition, "risk" | "approval" | "replay">;
+    }
   | { readonly change: ConfigChange; readonly config: AgentConfigChange }
   /** Back to the agent that the simulation was given. */
   | { readonly change: "rollback" };
 
-/** Every way in which a release can differ; `release:description` is the fault of one. */
-export const releaseChanges: readonly Release["change"][] = [
-  ...toolChanges,
-  ...fieldChanges,
-  ...configChanges,
-  "rollback",
-];
-
-/** Draws the next release among the changes that the faults allow; undefined where none of them is possible. */
-export function drawRelease(
-  agent: Agent<unknown>,
-  choose: Choose,
-  faults: (name: string) => boolean,
-): Release | undefined {
-  const tools = plainTools(agent);
-  const possible = releaseChanges.filter(
-    (change) =>
-      faults(`release:${change}`) && (tools.length > 0 || !ofTool.has(change)) && canDraw(change, agent),
-  );
-  return possible.length === 0 ? undefined : drawChange(oneOf(choose, possible), agent, tools, choose);
-}
+type Draw<Of> = (choose: Choose, agent: Agent<unknown>) => Of;
 
 /** The tools that releases change: all but those that call sub-agents. */
 const plainTools = ({ parts }: Agent<unknown>): readonly string[] =>
   [...parts.tools].flatMap(([name, tool]) => (calledAgentOf(tool) === undefined ? [name] : []));
 
-/** Changes of a tool that the agent has. */
-const ofTool: ReadonlySet<string> = new Set(
-  [...toolChanges, ...fieldChanges].filter((it) => it !== "tool-added"),
-);
+const anyTool: Draw<string> = (choose, agent) => oneOf(choose, plainTools(agent));
 
 /**
  * Policies that are at most as loose as the one that its author chose for a tool: a release that lets a payment run twice
@@ -88,83 +52,90 @@ const tighterPoliciesOf = (
     tighterPolicies[agent.tools[tool]?.replay ?? "once"].map((replay) => ({ tool, replay })),
   );
 
-const canDraw = (change: Release["change"], agent: Agent<unknown>): boolean =>
-  change !== "replay" || tighterPoliciesOf(agent).length > 0;
+const ofTool =
+  (change: ToolChange): Draw<Release> =>
+  (...given) => ({ change, tool: anyTool(...given) });
 
-function drawChange(
-  change: Release["change"],
+const ofConfig =
+  (change: ConfigChange, draw: Draw<AgentConfigChange>): Draw<Release> =>
+  (...given) => ({ change, config: draw(...given) });
+
+/** Every way in which a release can differ. */
+const draws: Readonly<Record<Release["change"], Draw<Release>>> = {
+  "tool-removed": ofTool("tool-removed"),
+  "tool-added": (choose) => ({ change: "tool-added", tool: `added_${1 + choose(3)}` }),
+  "tool-renamed": ofTool("tool-renamed"),
+  schema: ofTool("schema"),
+  "schema-upcast": ofTool("schema-upcast"),
+  description: ofTool("description"),
+  risk: (choose, agent) => ({
+    change: "risk",
+    tool: anyTool(choose, agent),
+    fields: { risk: oneOf(choose, ["critical", "high", "low"]) },
+  }),
+  "tool-approval": (choose, agent) => ({
+    change: "tool-approval",
+    tool: anyTool(choose, agent),
+    fields: { approval: oneOf(choose, ["always", "never"]) },
+  }),
+  replay: (choose, agent) => {
+    const { tool, replay } = oneOf(choose, tighterPoliciesOf(agent));
+    return { change: "replay", tool, fields: { replay } };
+  },
+  prompt: ofConfig("prompt", (choose) => ({ systemPrompt: `You are release ${choose(1_000)}.` })),
+  "approval-tightened": ofConfig("approval-tightened", (choose) => ({
+    approval: { policy: "always", ...(choose(2) === 0 ? { expiresAfterMs: 60_000 } : {}) },
+  })),
+  "approval-loosened": ofConfig("approval-loosened", (_, { config }) => ({
+    approval: { ...config.approval, policy: "never" },
+  })),
+  blacklist: ofConfig("blacklist", (choose, agent) => ({
+    toolCalls: { blacklist: plainTools(agent).length === 0 ? [] : [anyTool(choose, agent)] },
+  })),
+  budget: ofConfig("budget", (choose) => ({ budget: { maxTokens: 200 + choose(2_000) } })),
+  limits: ofConfig("limits", (choose) =>
+    oneOf<() => AgentConfigChange>(choose, [
+      () => ({ limits: { maxSteps: 1 + choose(6) } }),
+      () => ({ toolCalls: { maxParallel: 1 + choose(3) } }),
+      () => ({ toolCalls: { parallel: false } }),
+      () => ({ retries: { maxToolAttempts: 1 + choose(3) } }),
+      () => ({ retries: { maxLlmAttempts: 2 + choose(3) } }),
+    ])(),
+  ),
+  model: ofConfig("model", (choose) => ({ models: { default: `model-${choose(1_000)}` } })),
+  rollback: () => ({ change: "rollback" }),
+};
+
+/** The names of the changes; `release:description` is the fault of one. */
+export const releaseChanges: readonly string[] = Object.keys(draws);
+
+const needsTool: ReadonlySet<string> = new Set([
+  "tool-removed",
+  "tool-renamed",
+  "schema",
+  "schema-upcast",
+  "description",
+  "risk",
+  "tool-approval",
+] satisfies Release["change"][]);
+
+const isPossible = (change: string, agent: Agent<unknown>): boolean =>
+  change === "replay"
+    ? tighterPoliciesOf(agent).length > 0
+    : !needsTool.has(change) || plainTools(agent).length > 0;
+
+/** Draws the next release among the changes that the faults allow; undefined where none of them is possible. */
+export function drawRelease(
   agent: Agent<unknown>,
-  tools: readonly string[],
   choose: Choose,
-): Release {
-  switch (change) {
-    case "tool-added":
-      return { change, tool: `added_${1 + choose(3)}` };
-    case "tool-removed":
-    case "tool-renamed":
-    case "schema":
-    case "schema-upcast":
-    case "description":
-      return { change, tool: oneOf(choose, tools) };
-    case "risk":
-      return {
-        change,
-        tool: oneOf(choose, tools),
-        fields: { risk: oneOf(choose, ["critical", "high", "low"]) },
-      };
-    case "tool-approval":
-      return {
-        change,
-        tool: oneOf(choose, tools),
-        fields: { approval: oneOf(choose, ["always", "never"]) },
-      };
-    case "replay": {
-      const { tool, replay } = oneOf(choose, tighterPoliciesOf(agent));
-      return { change, tool, fields: { replay } };
-    }
-    case "rollback":
-      return { change };
-    case "prompt":
-    case "approval-tightened":
-    case "approval-loosened":
-    case "blacklist":
-    case "budget":
-    case "limits":
-    case "model":
-      return { change, config: drawConfig(change, agent, tools, choose) };
-  }
-}
-
-function drawConfig(
-  change: ConfigChange,
-  { config }: Agent<unknown>,
-  tools: readonly string[],
-  choose: Choose,
-): AgentConfigChange {
-  switch (change) {
-    case "prompt":
-      return { systemPrompt: `You are release ${choose(1_000)}.` };
-    case "approval-tightened":
-      return {
-        approval: { policy: "always", ...(choose(2) === 0 ? { expiresAfterMs: 60_000 } : {}) },
-      };
-    case "approval-loosened":
-      return { approval: { ...config.approval, policy: "never" } };
-    case "blacklist":
-      return { toolCalls: { blacklist: tools.length === 0 ? [] : [oneOf(choose, tools)] } };
-    case "budget":
-      return { budget: { maxTokens: 200 + choose(2_000) } };
-    case "limits":
-      return oneOf<() => AgentConfigChange>(choose, [
-        () => ({ limits: { maxSteps: 1 + choose(6) } }),
-        () => ({ toolCalls: { maxParallel: 1 + choose(3) } }),
-        () => ({ toolCalls: { parallel: false } }),
-        () => ({ retries: { maxToolAttempts: 1 + choose(3) } }),
-        () => ({ retries: { maxLlmAttempts: 2 + choose(3) } }),
-      ])();
-    case "model":
-      return { models: { default: `model-${choose(1_000)}` } };
-  }
+  faults: (name: string) => boolean,
+): Release | undefined {
+  const possible = Object.entries(draws).filter(
+    ([change]) => faults(`release:${change}`) && isPossible(change, agent),
+  );
+  if (possible.length === 0) return undefined;
+  const [, draw] = oneOf(choose, possible);
+  return draw(choose, agent);
 }
 
 /** The agent after a release; undefined where the release changes a tool that the agent does not have. */

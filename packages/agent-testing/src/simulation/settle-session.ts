@@ -1,4 +1,4 @@
-import type { LlmOutcome } from "@moora/llm";
+import { noUsage, type LlmOutcome } from "@moora/llm";
 import { isLoopRunning, isPaused } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { simulatedOrigin } from "../laws/request-laws.ts";
@@ -94,7 +94,7 @@ const lastAnswer = (schema: unknown): LlmOutcome => ({
     parts: [{ type: "text", text: schema === undefined ? "That is all there is to say about it." : "null" }],
   },
   model: "simulated",
-  usage: { inputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 1, reasoningTokens: 0 },
+  usage: { ...noUsage, inputTokens: 1, outputTokens: 1 },
   finish: { unified: "stop", raw: "stop" },
 });
 

@@ -243,6 +243,21 @@ describe("the suite for hosts", () => {
       "the calls of a session have other idempotency keys than those of a removed one of its id",
       (moment) => [{ ...moment, key: moment.key.replace(/^(case|witness)\/[^/]*/, "$1") }],
     ],
+    [
+      "whose sessions have the same idempotency keys",
+      "calls of two sessions have different idempotency keys",
+      (moment) => [{ ...moment, key: moment.key.replace(/^(case|witness)\/[^/]*/, "local") }],
+    ],
+    [
+      "whose tool has no keys because it has never run",
+      "calls of two sessions have different idempotency keys",
+      (moment) => (moment.work === "write" ? [] : [moment]),
+    ],
+    [
+      "whose tools run once more than they may",
+      "a call that needs an approval waits for it, and runs once",
+      (moment) => (moment.moment === "end" ? [moment, { ...moment, moment: "begin" }] : [moment]),
+    ],
   ];
 
   it.each(worlds)("refuses a host %s", async (_, name, momentsOf) => {
@@ -256,57 +271,5 @@ describe("the suite for hosts", () => {
         sound.prepare({ ...setup, world: { reach: (moment) => reachAll(setup.world, moment) } }),
     }).find((hostCase) => hostCase.name === name);
     await expect(found?.run()).rejects.toThrow(HostNotConforming);
-  });
-
-  it("refuses a host whose sessions have the same idempotency keys", async () => {
-    const sound = logHost("broken", () => memoryLogStorage());
-    const found = hostConformance({
-      ...sound,
-      prepare: (setup) =>
-        sound.prepare({
-          ...setup,
-          world: {
-            reach: (moment) =>
-              setup.world.reach({ ...moment, key: moment.key.replace(/^(case|witness)\/[^/]*/, "local") }),
-          },
-        }),
-    }).find(({ name }) => name === "calls of two sessions have different idempotency keys");
-    await expect(found?.run()).rejects.toThrow("The runs of write have 1 idempotency keys, not 2.");
-  });
-
-  it("refuses a host whose tool has no keys because it has never run", async () => {
-    const sound = logHost("broken", () => memoryLogStorage());
-    const found = hostConformance({
-      ...sound,
-      prepare: (setup) =>
-        sound.prepare({
-          ...setup,
-          world: {
-            async reach(moment) {
-              if (moment.work !== "write") await setup.world.reach(moment);
-            },
-          },
-        }),
-    }).find(({ name }) => name === "calls of two sessions have different idempotency keys");
-    await expect(found?.run()).rejects.toThrow("The runs of write have 0 idempotency keys, not 2.");
-  });
-
-  it("refuses a host whose tools run once more than they may", async () => {
-    const sound = logHost("broken", () => memoryLogStorage());
-    const found = hostConformance({
-      ...sound,
-      prepare: (setup) =>
-        sound.prepare({
-          ...setup,
-          world: {
-            async reach(moment) {
-              await setup.world.reach(moment);
-              if (moment.work === "transfer" && moment.moment === "end")
-                await setup.world.reach({ ...moment, moment: "begin" });
-            },
-          },
-        }),
-    }).find(({ group }) => group === "approvals");
-    await expect(found?.run()).rejects.toThrow("begin");
   });
 });

@@ -3,6 +3,7 @@ import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { simulate, simulateActions, type SimAction } from "../../src/index.ts";
 import { shopAgent } from "../shop-agent.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const tools = ["look", "write"].map((name) =>
   defineTool({
@@ -20,11 +21,7 @@ const stepAgent: Agent = defineAgent({
   llm: new MockLlmCaller(() => answers("The simulation answers for its models.")),
   tools,
   config: {
-    graph: {
-      states: ["Check"],
-      rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Fine: "Done" } },
-      terminals: [],
-    },
+    graph: graphOf({ Planning: { LlmFinalAnswer: "Check" }, Check: { Fine: "Done" } }),
   },
   states: {
     Check: {

@@ -3,6 +3,7 @@ import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { simulate, simulateActions, type SimAction } from "../../src/index.ts";
 import { shopAgent } from "../shop-agent.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const tool = (name: string, replay: "safe" | "keyed") =>
   defineTool({
@@ -19,11 +20,7 @@ const agent: Agent = defineAgent({
   llm: new MockLlmCaller(() => answers("The simulation answers for its models.")),
   tools: [tool("search", "safe"), tool("mail", "keyed")],
   config: {
-    graph: {
-      states: ["Check"],
-      rows: { Observing: { Continue: "Check" }, Check: { Fine: "Planning" } },
-      terminals: [],
-    },
+    graph: graphOf({ Observing: { Continue: "Check" }, Check: { Fine: "Planning" } }),
   },
   states: {
     Check: {

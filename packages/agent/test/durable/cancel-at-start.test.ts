@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent, inputsIn, openSession, type Agent, type DurableSession } from "../../src/index.ts";
 import { callsThenAnswers, never, resultOf, turns } from "../restarts/restarts.ts";
 import { failureOf, toolOf } from "../support.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const opened = (agent: Agent, log: EventLog): Promise<DurableSession> =>
   openSession(agent, { log, id: "ada", clock: new TestClock(), onError: () => undefined });
@@ -61,11 +62,7 @@ describe("a cancel that arrives when the start of an effect has become durable",
     const agent = defineAgent({
       llm: new MockLlmCaller(() => answers("ok")),
       config: {
-        graph: {
-          states: ["Charge"],
-          rows: { Planning: { LlmFinalAnswer: "Charge" }, Charge: { Charged: "Done" } },
-          terminals: [],
-        },
+        graph: graphOf({ Planning: { LlmFinalAnswer: "Charge" }, Charge: { Charged: "Done" } }),
       },
       states: {
         Charge() {

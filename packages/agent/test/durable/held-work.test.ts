@@ -15,6 +15,7 @@ import {
 } from "../../src/index.ts";
 import { turns } from "../restarts/restarts.ts";
 import { failureOf, toolOf } from "../support.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 /** A caller whose log has gates, and what begins in its sub-agents and in the handlers of its states. */
 class Family {
@@ -58,11 +59,7 @@ class Family {
       llm: new MockLlmCaller([answers("done")]),
       tools: [this.pay()],
       config: {
-        graph: {
-          states: ["Check"],
-          rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Checked: "Done" } },
-          terminals: [],
-        },
+        graph: graphOf({ Planning: { LlmFinalAnswer: "Check" }, Check: { Checked: "Done" } }),
       },
       states: {
         async Check(_, { callTool, signal }) {

@@ -17,6 +17,7 @@ import {
 } from "../../src/index.ts";
 import { callsThenAnswers, never, resultOf, Restarts, turns } from "../restarts/restarts.ts";
 import { failureOf, settled, toolOf } from "../support.ts";
+import { onAppend } from "@moora/testbed/durable/on-append";
 
 /** A log that lists what it appends. `append` may replace the append of a session. */
 function listingLog(
@@ -190,7 +191,10 @@ describe("a session that loses its lease while a group waits", () => {
       config: { toolCalls: { maxParallel: 2 } },
     });
     const options = { id: "ada", clock, onError: () => undefined };
-    const stale = await openSession(agent, { ...options, log: remoteLog(memoryLog(storage), gates.pass) });
+    await using stale = await openSession(agent, {
+      ...options,
+      log: remoteLog(memoryLog(storage), gates.pass),
+    });
     const failure = failureOf(stale.ask("go"));
     await untilPasses(() => expect(stale.current().reActContext.control.type).toBe("ParallelActing"));
     await turns();
@@ -198,7 +202,7 @@ describe("a session that loses its lease while a group waits", () => {
     held.resolve("paid");
     await gate.reached;
     const log = memoryLog(storage);
-    const next = await openSession(agent, { ...options, log, owner: "next", isOwnerGone: () => true });
+    await using next = await openSession(agent, { ...options, log, owner: "next", isOwnerGone: () => true });
     gate.open();
     expect(await failure).toMatchObject({ kind: "Conflict", reason: "StaleWriter" });
     await next.settled();
@@ -206,7 +210,6 @@ describe("a session that loses its lease while a group waits", () => {
       expect(resultOf(next.current(), id)).toMatchObject({ code: "outcome-unknown" });
     const { inputs } = await readSession(log, "ada");
     expect(inputs.filter(({ type }) => type === "tool-call-completed")).toEqual([]);
-    await Promise.all([next.close(), stale.close()]);
   });
 });
 
@@ -215,13 +218,9 @@ describe("a message of another process whose model call cannot be recorded yet",
     const storage = new MemoryStorage();
     const clock = new TestClock();
     let isBusy = true;
-    const busy = withSessions(memoryLog(storage), (session) => ({
-      append(expectedSeq: number, records: readonly LogRecord[]) {
-        if (isBusy && typesOf(records).includes("llm-call-started"))
-          throw new LogError("LogBusy", "Locked by a backup.");
-        return session.append(expectedSeq, records);
-      },
-    }));
+    const busy = onAppend(memoryLog(storage), ({ types }) => {
+      if (isBusy && types.includes("llm-call-started")) throw new LogError("LogBusy", "Locked by a backup.");
+    });
     const agent = defineAgent({ llm: new MockLlmCaller(() => answers("Here.")) });
     const options = { id: "ada", clock, onError: () => undefined };
     const owner = await openSession(agent, { ...options, log: busy });

@@ -1,9 +1,10 @@
-import { LogError, maxRecordLength, memoryLog, type EventLog, type LogRecord } from "@moora/event-log";
+import { LogError, maxRecordLength, memoryLog, type EventLog } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { defineAgent, openSession, verifySession, type ErrorReport } from "../../src/index.ts";
 import { failureOf, settled } from "../support.ts";
+import { onAppend } from "@moora/testbed/durable/on-append";
 
 /** Six times as long in a record: JSON escapes each of its characters. */
 const tooLong = "\u0001".repeat(Math.ceil(maxRecordLength / 6));
@@ -14,13 +15,10 @@ const long = "\u0001".repeat(Math.ceil(maxRecordLength / 10));
 /** A log that takes a turn of the event loop for each append, so that what comes meanwhile is appended together. */
 const slow = (): { readonly log: EventLog; readonly appends: number[] } => {
   const appends: number[] = [];
-  const log = withSessions(memoryLog(), (session) => ({
-    async append(expectedSeq: number, records: readonly LogRecord[]) {
-      await settled();
-      appends.push(records.length);
-      await session.append(expectedSeq, records);
-    },
-  }));
+  const log = onAppend(memoryLog(), async ({ records }) => {
+    await settled();
+    appends.push(records.length);
+  });
   return { log, appends };
 };
 
@@ -45,11 +43,14 @@ describe("an input whose record no log takes (D3)", () => {
   it("does not stop the session when a model says it: the loop fails, and the next one answers", async () => {
     const reports: ErrorReport[] = [];
     const onError = (report: ErrorReport): void => void reports.push(report);
-    const session = await openSession(answering(tooLong, "fine"), { log: memoryLog(), id: "ada", onError });
+    await using session = await openSession(answering(tooLong, "fine"), {
+      log: memoryLog(),
+      id: "ada",
+      onError,
+    });
     expect(await failureOf(session.ask("one"))).toMatchObject({ kind: "LlmError" });
     expect(reports).toMatchObject([{ source: "transition", error: { code: "RecordTooLong" } }]);
     expect((await session.ask("two")).text).toBe("fine");
-    await session.close();
   });
 });
 
@@ -72,15 +73,12 @@ describe("inputs that are longer together than one append may be", () => {
     const agent = answering("one", "two");
     const lengths: number[] = [];
     let between: (() => Promise<unknown>) | undefined;
-    const log = withSessions(near, (session) => ({
-      async append(expectedSeq: number, records: readonly LogRecord[]) {
-        await settled();
-        lengths.push(records.reduce((length, { body }) => length + body.length, 0));
-        const isSecondPart = lengths.slice(-2).every((length) => length > maxRecordLength / 2);
-        if (isSecondPart) await between?.();
-        await session.append(expectedSeq, records);
-      },
-    }));
+    const log = onAppend(near, async ({ records }) => {
+      await settled();
+      lengths.push(records.reduce((length, { body }) => length + body.length, 0));
+      const isSecondPart = lengths.slice(-2).every((length) => length > maxRecordLength / 2);
+      if (isSecondPart) await between?.();
+    });
     const session = await openSession(agent, { log, id: "ada" });
     const poster = await openSession(agent, { log: near, id: "ada", access: "post" });
     between = async () => {
@@ -107,14 +105,11 @@ describe("inputs that are longer together than one append may be", () => {
   it("become part of the session once each where a later append of them fails", async () => {
     const { log } = slow();
     const lengths: number[] = [];
-    const failing = withSessions(log, (session) => ({
-      async append(expectedSeq: number, records: readonly LogRecord[]) {
-        lengths.push(records.reduce((length, { body }) => length + body.length, 0));
-        const isSecondPart = lengths.slice(-2).every((length) => length > maxRecordLength / 2);
-        if (isSecondPart) throw new LogError("LogBusy", "Locked by a backup.");
-        await session.append(expectedSeq, records);
-      },
-    }));
+    const failing = onAppend(log, async ({ records }) => {
+      lengths.push(records.reduce((length, { body }) => length + body.length, 0));
+      const isSecondPart = lengths.slice(-2).every((length) => length > maxRecordLength / 2);
+      if (isSecondPart) throw new LogError("LogBusy", "Locked by a backup.");
+    });
     const session = await openSession(answering("one", "two"), { log: failing, id: "ada" });
     const receipts = await Promise.allSettled([
       session.send("first"),
@@ -137,12 +132,11 @@ describe("an input that is in the log already", () => {
   it("becomes part of a session whose own log handle would not take it", async () => {
     const log = memoryLog();
     const short = withSessions(log, () => ({ maxRecordLength: 1_000 }));
-    const session = await openSession(answering("noted"), { log: short, id: "ada" });
-    const poster = await openSession(answering(), { log, id: "ada", access: "post" });
+    await using session = await openSession(answering("noted"), { log: short, id: "ada" });
+    await using poster = await openSession(answering(), { log, id: "ada", access: "post" });
     expect(await poster.send("x".repeat(1_000))).toMatchObject({ status: "accepted" });
     await session.refresh();
     expect(session.current().messages).toMatchObject([{ content: "x".repeat(1_000) }, {}]);
     expect(await failureOf(session.send("y".repeat(1_000)))).toMatchObject({ code: "RecordTooLong" });
-    await Promise.all([session.close(), poster.close()]);
   });
 });

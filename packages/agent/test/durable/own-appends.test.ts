@@ -35,7 +35,7 @@ describe.each(storeNames)("a session on %s", (name) => {
     await using storage = storageOf(name);
     const { counted, counts } = counting(storage.open());
     const clock = new TestClock();
-    const session = await openSession(agent, { log: counted, id: "ada", clock });
+    await using session = await openSession(agent, { log: counted, id: "ada", clock });
     await quiet(session);
     counts.appends = 0;
     counts.reads = 0;
@@ -44,11 +44,10 @@ describe.each(storeNames)("a session on %s", (name) => {
     expect(counts.appends).toBeGreaterThan(5);
     expect(counts.reads).toBe(0);
 
-    const poster = await openSession(agent, { log: storage.open(), id: "ada", clock, access: "post" });
+    await using poster = await openSession(agent, { log: storage.open(), id: "ada", clock, access: "post" });
     await poster.send("Four?");
     while (session.current().messages.length < 8) await quiet(session);
     expect(session.current().messages.at(-2)?.content).toBe("Four?");
-    await Promise.all([session.close(), poster.close()]);
   });
 });
 
@@ -63,7 +62,7 @@ describe("a session whose log had to be opened again after a failed append", () 
       },
     }));
     const { counted, counts } = counting(failing);
-    const session = await openSession(agent, { log: counted, id: "ada", clock: new TestClock() });
+    await using session = await openSession(agent, { log: counted, id: "ada", clock: new TestClock() });
     fails = true;
     await session.ask("One?");
     await quiet(session);
@@ -71,7 +70,6 @@ describe("a session whose log had to be opened again after a failed append", () 
     await session.ask("Two?");
     await quiet(session);
     expect(counts.reads).toBe(0);
-    await session.close();
   });
 });
 
@@ -108,17 +106,16 @@ describe("a session that another process writes", () => {
     async (access) => {
       const storage = new MemoryStorage();
       const clock = new TestClock();
-      const owner = await openSession(agent, { log: memoryLog(storage), id: "ada", clock });
+      await using owner = await openSession(agent, { log: memoryLog(storage), id: "ada", clock });
       const log = afterNextRead(
         memoryLog(storage),
         () => void owner.configure({ systemPrompt: "Be short." }),
       );
-      const other = await openSession(agent, { log, id: "ada", clock, access });
+      await using other = await openSession(agent, { log, id: "ada", clock, access });
       await quiet(owner);
       await quiet(other);
       expect(other.info().seq).toBe(owner.info().seq);
       expect(other.current().config.systemPrompt).toBe("Be short.");
-      await Promise.all([other.close(), owner.close()]);
     },
   );
 });
@@ -132,12 +129,11 @@ describe("a message whose append was reported as failed, and yet is in the log",
       fails = false;
       throw busy();
     });
-    const session = await openSession(agent, { log, id: "ada", clock: new TestClock() });
+    await using session = await openSession(agent, { log, id: "ada", clock: new TestClock() });
     fails = true;
     await expect(session.send("One?")).rejects.toThrow("a fault of this test");
     await quiet(session);
     expect(session.current().messages).toMatchObject([{ content: "One?" }, { content: "Here." }]);
-    await session.close();
   });
 });
 
@@ -171,7 +167,7 @@ describe("a result whose append fails", () => {
       ]),
       tools: [tool("a", () => "A"), tool("b", () => endB.promise)],
     });
-    const session = await openSession(twoTools, { log, id: "ada", clock, onError: () => undefined });
+    await using session = await openSession(twoTools, { log, id: "ada", clock, onError: () => undefined });
     const run = session.ask("Do both.");
     for (let wait = 0; wait < 20; wait += 1) {
       await turn();
@@ -179,7 +175,6 @@ describe("a result whose append fails", () => {
     }
     expect(results).toBeGreaterThan(3);
     expect((await run).text).toBe("Both.");
-    await session.close();
   });
 });
 
@@ -202,8 +197,13 @@ describe("two appends that fail, one after the other, while a message of another
       if (appends === 2) throw new LogError("LogWrite", "another fault of this test");
       write();
     });
-    const session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
-    const poster = await openSession(agent, { log: memoryLog(storage), id: "ada", clock, access: "post" });
+    await using session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
+    await using poster = await openSession(agent, {
+      log: memoryLog(storage),
+      id: "ada",
+      clock,
+      access: "post",
+    });
     appends = 0;
     await poster.send("One?");
     await appending.promise;
@@ -217,6 +217,5 @@ describe("two appends that fail, one after the other, while a message of another
     }
     expect(session.info().access).toBe("run");
     expect(session.current().messages).toMatchObject([{ content: "One?" }, { content: "Here." }]);
-    await Promise.all([session.close(), poster.close()]);
   });
 });

@@ -7,7 +7,7 @@ import { defineAgent, defineTool, openSession, type Agent, type OpenOptions } fr
 import { failureOf } from "../support.ts";
 import { HeardErrors } from "@moora/testbed/durable/errors";
 import { Place } from "@moora/testbed/durable/places";
-import { Script } from "@moora/testbed/durable/script";
+import { script } from "@moora/testbed/durable/child";
 import { TestClock } from "@moora/testbed/test-clock";
 
 const talker = (): Agent => defineAgent({ llm: new MockLlmCaller(() => answers("Hi.")) });
@@ -43,10 +43,10 @@ describe("a process that was killed", () => {
     "does not keep the next one of its machine from continuing at once, whatever its name (owner %s)",
     async (owner) => {
       using place = new Place();
-      await using killed = new Script("hang", place.path);
-      await killed.said("working");
+      await using killed = script("hang", place.path);
+      await killed.printed(/working/);
       await killed.kill();
-      const log = sqliteLog(place.file("log.db"));
+      await using log = sqliteLog(place.file("log.db"));
       const runs: number[] = [];
       const work = defineTool({
         name: "work",
@@ -64,15 +64,14 @@ describe("a process that was killed", () => {
       expect((await session.running())?.text).toBe("Done.");
       expect(runs).toEqual([2]);
       await session.close();
-      await log.close();
     },
   );
 
   it("is known by its host name, process id and start", async () => {
     using place = new Place();
-    await using script = new Script("answer", place.path);
-    expect(await script.ended()).toBe(0);
-    const [, owner = ""] = /owner (.*)/.exec(script.stdout) ?? [];
+    await using child = script("answer", place.path);
+    expect(await child.ended()).toBe(0);
+    const [, owner = ""] = /owner (.*)/.exec(child.output) ?? [];
     expect(owner).toMatch(/^.+, process \d+, started \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     expect(owner.startsWith(`${hostname()}, process `)).toBe(true);
   });

@@ -92,7 +92,7 @@ describe("a question that waits for days", () => {
       expect((await restarted(scene)).questions()).toEqual([question]);
     }
     await scene.clock.advanceAsync(25 * day);
-    const person = await scene.post();
+    await using person = await scene.post();
     expect(await person.decide(question, "approve", "ada")).toEqual({
       status: "ignored",
       reason: "already-decided",
@@ -111,7 +111,6 @@ describe("a question that waits for days", () => {
     expect(JSON.stringify(llm.requests.at(-1)?.messages)).toContain("in time");
     expect(ran(scene)).toEqual([]);
     expect(scene.clock.waiting).toBe(0);
-    await person.close();
   });
 
   it("is shown again when it is due, and to others when it is escalated, whatever restarts come between", async () => {
@@ -121,13 +120,12 @@ describe("a question that waits for days", () => {
     const shown: ApprovalRequested[] = [];
     const escalated: boolean[] = [];
     for (let restart = 0; restart < 4; restart += 1) {
-      const session = await scene.open();
+      await using session = await scene.open();
       session.onEvent((event) => void (event.type === "ApprovalRequested" && shown.push(event)));
       await scene.clock.advanceAsync(day);
       await quiet(session);
       const { control } = session.current().reActContext;
       escalated.push(JSON.stringify(control).includes('"escalated":true'));
-      await session.close();
     }
     expect(escalated).toEqual([false, false, true, true]);
     expect(shown.length).toBeGreaterThanOrEqual(4);
@@ -149,7 +147,7 @@ describe("a question that waits for days", () => {
     const scene = sceneOf([[call("pay")]], { approval: { policy: { tools: ["pay"] }, remindAfterMs: day } });
     await asked(scene);
     await scene.clock.advanceAsync(10 * day);
-    const session = await scene.open();
+    await using session = await scene.open();
     await quiet(session);
     const reminders = async (): Promise<number> =>
       (await session.history()).filter(({ input }) => input.type === "deadline-passed").length;
@@ -158,7 +156,6 @@ describe("a question that waits for days", () => {
     expect(await reminders()).toBe(1);
     await scene.clock.advanceAsync(1);
     expect(await reminders()).toBe(2);
-    await session.close();
   });
 });
 
@@ -178,6 +175,7 @@ describe("a decision about something else, from another process, before and afte
         [{ ...question, toolCallId: "call_1" }, "not-open"],
         [{ ...question, toolCallId: "call_9" }, "unknown-call"],
         [{ ...question, toolCallId: "__proto__" }, "unknown-call"],
+        [{ ...question, toolCallId: "constructor" }, "unknown-call"],
       ];
       for (const [about, reason] of refused) {
         for (const decision of ["approve", { approve: { of: 5 } }, { reject: "No." }] as const)
@@ -191,7 +189,7 @@ describe("a decision about something else, from another process, before and afte
       expect(one((await restarted(scene)).questions())).toEqual(question);
     }
     expect(ran(scene)).toEqual(["look"]);
-    const session = await scene.open();
+    await using session = await scene.open();
     expect(await session.decide(question, "approve", "ada")).toMatchObject({ status: "accepted" });
     await quiet(session);
     expect(await session.decide(question, { reject: "No." }, "bob")).toEqual({
@@ -201,7 +199,6 @@ describe("a decision about something else, from another process, before and afte
     });
     expect(ran(scene)).toEqual(["look", "pay"]);
     await checkSound(session, scene.log());
-    await session.close();
   });
 
   it("comes too late after a cancel: nothing runs (G06)", async () => {
@@ -310,7 +307,7 @@ describe("a person whose clock is ahead", () => {
 
   it("is heard while a host runs the session: only that host reports deadlines", async () => {
     const scene = sceneOf([[call("pay")]], expiring);
-    const owner = await scene.open();
+    await using owner = await scene.open();
     await owner.send("Please.");
     await quiet(owner);
     const person = await scene.post({ clock: aheadOf(scene) });
@@ -320,20 +317,18 @@ describe("a person whose clock is ahead", () => {
     await person.close();
     await quiet(owner);
     expect(ran(scene)).toEqual(["pay"]);
-    await owner.close();
   });
 
   it("is heard, too, where the clock is an instance whose methods read its fields", async () => {
     const scene = sceneOf([[call("pay")]], expiring);
-    const owner = await scene.open();
+    await using owner = await scene.open();
     await owner.send("Please.");
     await quiet(owner);
     const clock = new TestClock(scene.clock.now() + 20_000);
-    const person = await scene.post({ clock });
+    await using person = await scene.post({ clock });
     expect(await person.decide(one(person.questions()), "approve", "ada")).toMatchObject({
       status: "accepted",
     });
-    await Promise.all([person.close(), owner.close()]);
   });
 
   it("comes too late for a question of a session without an owner", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openSession, stateAt, type Clock, type DurableSession } from "../../src/index.ts";
-import { Child } from "@moora/testbed/durable/child";
+import { HostChild } from "@moora/testbed/durable/child";
 import { Counter } from "@moora/testbed/durable/counter";
 import { quiet } from "@moora/testbed/durable/drive";
 import { heldAgent } from "@moora/testbed/durable/held-agent";
@@ -14,7 +14,7 @@ interface Shared extends AsyncDisposable {
   readonly counter: Counter;
   /** The sessions of this process, which are closed with the rest. */
   readonly sessions: DurableSession[];
-  child(manner: "decide" | "run" | "abort", owner: string, tool?: string): Child;
+  child(manner: "decide" | "run" | "abort", owner: string, tool?: string): HostChild;
 }
 
 function newShared(): Shared {
@@ -22,14 +22,14 @@ function newShared(): Shared {
   const path = storage.place.file("log.db");
   const counterFile = storage.place.file("world.db");
   const counter = new Counter(counterFile);
-  const children: Child[] = [];
+  const children: HostChild[] = [];
   const sessions: DurableSession[] = [];
   return {
     storage,
     counter,
     sessions,
     child(manner, owner, tool = "once") {
-      const child = new Child(manner, path, counterFile, owner, tool);
+      const child = new HostChild(manner, path, counterFile, owner, tool);
       children.push(child);
       return child;
     },
@@ -74,7 +74,7 @@ describe("an owner that is stopped in the middle of a tool (D04)", () => {
     }
     const ended = session.current();
     child.signal("SIGCONT");
-    child.send("finish");
+    child.write("finish");
     expect(await child.said("refused")).toBe("StaleWriter");
     expect(await child.ended()).toBe(0);
     await session.refresh();

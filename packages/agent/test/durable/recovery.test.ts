@@ -132,7 +132,7 @@ describe("five keyed tools at once, of which three have recorded their results (
         () => Object.values(session.current().toolCalls).filter(({ result }) => result).length === 3,
       );
       expect(() => life.die()).toThrow("dead");
-      const again = await openSession(agent, {
+      await using again = await openSession(agent, {
         log: storage.open(),
         id: "ada",
         clock,
@@ -150,7 +150,6 @@ describe("five keyed tools at once, of which three have recorded their results (
         [1, 2, 3, 4, 5].map((of) => expect.objectContaining({ content: `result ${of}` })),
       );
       await checkSound(again, storage.open());
-      await again.close();
     },
   );
 });
@@ -181,7 +180,7 @@ describe("a model that dies with its host after ten of forty words (C10)", () =>
     await session.send("Talk.");
     await until(() => session.current().streaming?.text === words.slice(0, 10).join(""));
     expect(() => life.die()).toThrow("dead");
-    const again = await openSession(agent, { log, id: "ada", clock, isOwnerGone: () => true });
+    await using again = await openSession(agent, { log, id: "ada", clock, isOwnerGone: () => true });
     await quiet(again);
     expect(asked).toHaveLength(2);
     expect(JSON.stringify(asked[1]?.request)).toBe(JSON.stringify(asked[0]?.request));
@@ -193,7 +192,6 @@ describe("a model that dies with its host after ten of forty words (C10)", () =>
       [words.join("").trim()].map((text) => expect.stringContaining(text)),
     );
     await checkSound(again, log);
-    await again.close();
   });
 });
 

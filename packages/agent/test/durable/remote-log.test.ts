@@ -48,7 +48,7 @@ const until = async (holds: () => boolean): Promise<void> => {
 describe("what comes while an append is under way", () => {
   it("goes together in the next one", async () => {
     const { near, gates, open } = sceneOf();
-    const session = await open();
+    await using session = await open();
     const gate = gates.hold("append", "there", "user-message-received");
     const first = session.send("one");
     await gate.reached;
@@ -63,12 +63,11 @@ describe("what comes while an append is under way", () => {
     expect(receipts.map((receipt) => receipt.status === "accepted" && receipt.seq)).toEqual([2, 3, 4, 5]);
     await quiet(session);
     await checkSound(session, near);
-    await session.close();
   });
 
   it("is visible only when it is durable (V7)", async () => {
     const { near, gates, open } = sceneOf();
-    const session = await open();
+    await using session = await open();
     const gate = gates.hold("append", "back");
     const sent = session.send("one");
     await gate.reached;
@@ -78,12 +77,11 @@ describe("what comes while an append is under way", () => {
     expect(await sent).toEqual({ status: "accepted", seq: 2 });
     await quiet(session);
     await checkSound(session, near);
-    await session.close();
   });
 
   it("is not taken for the input of another process when the log is read in the meantime", async () => {
     const { near, gates, open } = sceneOf();
-    const session = await open();
+    await using session = await open();
     const seen: number[] = [];
     session.onInput((_input, _state, seq) => seen.push(seq));
     const back = gates.hold("append", "back");
@@ -96,7 +94,6 @@ describe("what comes while an append is under way", () => {
     await quiet(session);
     expect(seen).toEqual(seen.map((_, index) => index + 2));
     await checkSound(session, near);
-    await session.close();
   });
 });
 
@@ -106,7 +103,7 @@ describe("an append that breaks", () => {
     ["on its way back: it is found to be there, and counts", "back"],
   ] as const)("%s; the tool that waits for its intent runs once", async (_, way) => {
     const { near, gates, counter, open } = sceneOf([[call("send")]]);
-    const session = await open();
+    await using session = await open();
     const intent = gates.hold("append", way, "tool-call-started");
     const run = session.ask("Send.");
     await intent.reached;
@@ -114,7 +111,6 @@ describe("an append that breaks", () => {
     expect((await run).text).toBe("That is all that I have found out.");
     expect(counter.runs).toHaveLength(1);
     await checkSound(session, near);
-    await session.close();
   });
 
   it.each(["there", "back"] as const)(
@@ -192,7 +188,7 @@ describe("a session that is closed while an append is under way", () => {
     const log = await near.open("ada");
     // What was under way when the snapshot was taken stands behind it, as does the record that confirms it.
     expect((await log?.snapshot())?.seq).toBe(Number(await log?.head()) - 2);
-    const again = await openSession(
+    await using again = await openSession(
       countingAgent({ counter: new Counter(), life: new Life(), deeds: new Set() }, scripted([])),
       {
         log: near,
@@ -203,6 +199,5 @@ describe("a session that is closed while an append is under way", () => {
     );
     expect(again.info().snapshotIgnored).toBe(false);
     await checkSound(again, near);
-    await again.close();
   });
 });

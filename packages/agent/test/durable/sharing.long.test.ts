@@ -24,7 +24,7 @@ describe("one session in one process", () => {
   it("(D06) takes 1,000 unawaited inputs from anywhere: each once, numbers only grow, states are the fold", async () => {
     const random = seededRandom(6);
     const scene = sceneOf([], {}, { llm: new MockLlmCaller(() => hangs()) });
-    const session = await scene.open();
+    await using session = await scene.open();
     await session.send("Think.");
     const seen = new Map<number, AgentState>();
     session.onInput((_input, state, seq) => seen.set(seq, state));
@@ -43,7 +43,6 @@ describe("one session in one process", () => {
     for (let seq = 10; seq < seen.size; seq += 100)
       expect((await stateAt(scene.log(), "ada", seq)).state).toEqual(seen.get(seq));
     await checkSound(session, scene.log());
-    await session.close();
   });
 
   it("(A10) writes a batch and single inputs alike; a batch with a bad input writes nothing", async () => {

@@ -91,21 +91,19 @@ describe("a snapshot that the log does not confirm", () => {
     const report = await verifySession(log(), "ada");
     const head = await handle.head();
     expect(report).toMatchObject({ ok: false, reason, seq: reason === "damaged" ? head + 1 : bad.seq });
-    const session = await read();
+    await using session = await read();
     expect(session.info()).toMatchObject({ snapshotIgnored: true, seq: head });
     expect(session.current().messages[0]?.content).toBe("Please.");
     expect(notices).toMatchObject([{ type: "damaged-snapshot", id: "ada", afterSeq: bad.seq }]);
     await checkSameState(session, log());
-    await session.close();
   });
 
   it("of another session is not used, though that one confirms it", async () => {
     const [one, other] = [await closedSession(), await closedSession()];
     await one.handle.saveSnapshot(other.snapshot);
     expect(await verifySession(one.log(), "ada")).toMatchObject({ ok: false, reason: "snapshot" });
-    const session = await one.read();
+    await using session = await one.read();
     expect(session.info().snapshotIgnored).toBe(true);
-    await session.close();
   });
 
   it("for its own record is not used, though it is confirmed for another one", async () => {
@@ -119,10 +117,9 @@ describe("a snapshot that the log does not confirm", () => {
       reason: "snapshot",
       seq: late?.seq,
     });
-    const session = await read();
+    await using session = await read();
     expect(session.info().snapshotIgnored).toBe(true);
     expect(session.current().messages.at(-1)?.content).toBe("Lost?");
-    await session.close();
   });
 
   it("because the record that does is missing is named by verification: others may be missing, too", async () => {
@@ -130,10 +127,9 @@ describe("a snapshot that the log does not confirm", () => {
     const { log, notices, read } = await closedSession(() => memoryLog(storage));
     storage.generations.get("ada")?.records.pop();
     expect(await verifySession(log(), "ada")).toMatchObject({ ok: false, reason: "snapshot" });
-    const session = await read();
+    await using session = await read();
     expect(session.info().snapshotIgnored).toBe(true);
     expect(notices).toHaveLength(1);
-    await session.close();
   });
 
   it("is replaced by the next owner, and the log verifies again", async () => {
@@ -191,11 +187,10 @@ describe("a snapshot", () => {
     const { seq, digest } = (await handle.read()).at(-1) ?? { seq: 0, digest: "" };
     const { body } = forged(snapshot);
     await saveConfirmed(handle, { seq, digest, version: snapshotVersion, body }, 1);
-    const session = await read();
+    await using session = await read();
     expect(session.info()).toMatchObject({ snapshotIgnored: false, seq: await handle.head() });
     expect(session.current().messages[0]?.content).toBe("Forged.");
     expect(notices).toEqual([]);
-    await session.close();
   });
 
   it("whose state is not the one of its record is named by verification, though its owner confirmed it", async () => {
@@ -219,11 +214,10 @@ describe("a snapshot", () => {
     expect((await inputsOf(log())).at(-1)).toMatchObject({ type: "snapshot-taken" });
     expect(await handle.snapshot()).toEqual(snapshot);
     expect(await verifySession(log(), "ada")).toMatchObject({ ok: true });
-    const again = await read();
+    await using again = await read();
     expect(again.info().snapshotIgnored).toBe(false);
     expect(notices).toEqual([]);
     await checkSound(again, log());
-    await again.close();
   });
 
   it("is saved only when the record that confirms it is in the log", async () => {
@@ -279,7 +273,7 @@ describe("a snapshot", () => {
         llm: new MockLlmCaller(() => hangs()),
       },
     );
-    const session = await scene.open();
+    await using session = await scene.open();
     await session.send("Think.");
     const notes = Array.from({ length: 1_500 }, (_, index) => session.note(`Note ${index}.`));
     await Promise.all(notes);
@@ -293,7 +287,6 @@ describe("a snapshot", () => {
     const { state } = await stateAt(near, "ada", snapshot.seq);
     expect(snapshot.seq).toBeLessThan(session.info().seq);
     expect(JSON.parse(snapshot.body)).toEqual(state);
-    await session.close();
   });
 
   it("is kept for no session that says so", async () => {
@@ -309,10 +302,9 @@ describe("a snapshot", () => {
 
   it("is confirmed by the owner only: another process cannot post the record that does", async () => {
     const { scene } = await closedSession();
-    const poster = await scene.post();
+    await using poster = await scene.post();
     const confirming = poster.dispatch({ type: "snapshot-taken", seq: 1, digest: "d", timestamp: 1 });
     await expect(confirming).rejects.toMatchObject({ code: "not-allowed" });
-    await poster.close();
   });
 });
 

@@ -5,23 +5,17 @@ import { describe, expect, it } from "vitest";
 import {
   agentTool,
   defineAgent,
-  defineTool,
   moveSession,
   openSession,
   startSession,
   type Agent,
 } from "../../src/index.ts";
 import { callsThenAnswers, turns } from "../restarts/restarts.ts";
+import { toolOf } from "@moora/testbed/tool-of";
 
 /** An agent whose sub-agent's sub-agent asks. */
 function bossOn(log: EventLog, clock: TestClock): Agent {
-  const pay = defineTool({
-    name: "pay",
-    description: "Pays.",
-    input: { type: "object" },
-    approval: "always",
-    execute: () => "paid",
-  });
+  const pay = toolOf("pay", () => "paid", { approval: "always" });
   const worker = defineAgent({
     name: "worker",
     llm: callsThenAnswers({ name: "pay", arguments: {} }),

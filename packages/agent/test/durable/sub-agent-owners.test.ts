@@ -8,7 +8,6 @@ import {
   agentTool,
   defineAgent,
   defineTeam,
-  defineTool,
   openSession,
   readSession,
   stateAt,
@@ -16,6 +15,7 @@ import {
   type ErrorReport,
   type Tool,
 } from "../../src/index.ts";
+import { toolOf } from "@moora/testbed/tool-of";
 
 /** A lead whose host has closed while the model of its sub-agent was asked, and how to continue it. */
 async function leftByHost() {
@@ -23,16 +23,14 @@ async function leftByHost() {
   const clock = new TestClock();
   const work = Promise.withResolvers<string>();
   const runs: AbortSignal[] = [];
-  const look = defineTool({
-    name: "look",
-    description: "Looks.",
-    replay: "once",
-    input: { type: "object" },
-    execute: async (_input, { signal }) => {
+  const look = toolOf(
+    "look",
+    async (_input, { signal }) => {
       runs.push(signal);
       return await work.promise;
     },
-  });
+    { replay: "once" },
+  );
   const subOf = (llm: MockLlmCaller): Agent<unknown> => defineAgent({ name: "sub", llm, tools: [look] });
   const leadOf = (sub: Agent<unknown>, logOfSub: EventLog = log): Agent<unknown> =>
     defineAgent({
@@ -77,7 +75,7 @@ describe("the session of a sub-agent that another owner runs", () => {
     const other = await openSession(sub, { log, id, clock, owner: "other" });
     await rest();
     expect(runs).toHaveLength(1);
-    const session = await openSession(lead, { log, id: "lead", clock });
+    await using session = await openSession(lead, { log, id: "lead", clock });
     await clock.advanceAsync(90_000);
     expect(await ownerCount()).toBe(2);
     expect(runs[0]?.aborted).toBe(false);
@@ -93,7 +91,6 @@ describe("the session of a sub-agent that another owner runs", () => {
       content: "Seen.",
     });
     expect(runs).toHaveLength(1);
-    await session.close();
     await other.close();
   });
 
@@ -102,7 +99,7 @@ describe("the session of a sub-agent that another owner runs", () => {
     await first.close();
     await rest();
     const other = await openSession(sub, { log, id, clock, owner: "other" });
-    const session = await openSession(lead, { log, id: "lead", clock });
+    await using session = await openSession(lead, { log, id: "lead", clock });
     await rest();
     await other.close();
     work.resolve("seen");
@@ -113,7 +110,6 @@ describe("the session of a sub-agent that another owner runs", () => {
     expect(await ownerCount()).toBe(3);
     expect(await typeOf(id)).toBe("Done");
     expect(session.current().toolCalls["call_1"]?.result).toBeDefined();
-    await session.close();
   });
 
   it("is continued when the lease of an owner ends that no longer renews it", async () => {
@@ -123,7 +119,7 @@ describe("the session of a sub-agent that another owner runs", () => {
     const handle = await log.open(id);
     await handle?.lease({ owner: "other##1", now: clock.now(), ttlMs: 30_000 });
     work.resolve("seen");
-    const session = await openSession(lead, { log, id: "lead", clock });
+    await using session = await openSession(lead, { log, id: "lead", clock });
     await clock.advanceAsync(20_000);
     await rest();
     expect(await ownerCount()).toBe(1);
@@ -134,7 +130,6 @@ describe("the session of a sub-agent that another owner runs", () => {
     expect(await ownerCount()).toBe(2);
     expect(runs).toHaveLength(1);
     expect(session.current().toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
-    await session.close();
   });
 
   it("is cancelled there when its caller is cancelled", async () => {
@@ -143,7 +138,7 @@ describe("the session of a sub-agent that another owner runs", () => {
     await rest();
     const other = await openSession(sub, { log, id, clock, owner: "other" });
     await rest();
-    const session = await openSession(lead, { log, id: "lead", clock });
+    await using session = await openSession(lead, { log, id: "lead", clock });
     await rest();
     await session.cancel("Enough.");
     await clock.advanceAsync(2_000);
@@ -152,7 +147,6 @@ describe("the session of a sub-agent that another owner runs", () => {
     await other.refresh();
     await rest();
     expect(runs[0]?.aborted).toBe(true);
-    await session.close();
     await other.close();
   });
 });
@@ -176,7 +170,7 @@ describe("the session of a sub-agent that is opened while its caller is paused",
           return await log.open(session);
         },
       };
-      const session = await openSession(leadOn(slow), { log, id: "lead", clock });
+      await using session = await openSession(leadOn(slow), { log, id: "lead", clock });
       await rest();
       await session.pause("Wait.");
       if (when === "before") await session.resume();
@@ -196,7 +190,6 @@ describe("the session of a sub-agent that is opened while its caller is paused",
       work.resolve("seen");
       await rest();
       expect(session.current().toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
-      await session.close();
     },
   );
 });
@@ -328,12 +321,7 @@ describe("the session of a sub-agent whose caller is cancelled while no process 
     await poster.cancel("Enough.");
     await poster.close();
     // A release in which triage calls no sub-agent.
-    const plain = defineTool({
-      name: "research",
-      description: "Finds out.",
-      input: { type: "object" },
-      execute: () => "found",
-    });
+    const plain = toolOf("research", () => "found");
     const handsOff = callsTools([{ name: "hand_off", arguments: { agent: "billing" } }]);
     const wrong = new HeardErrors();
     const changed = teamWith(plain, handsOff);
@@ -367,7 +355,7 @@ describe("a pause of the caller while the session of its sub-agent closes", () =
     const lead = defineAgent({ name: "lead", llm: new MockLlmCaller([call, answers("Done.")]), tools });
     const errors: ErrorReport[] = [];
     const onError = (report: ErrorReport): void => void errors.push(report);
-    const session = await openSession(lead, { log, id: "lead", clock, onError });
+    await using session = await openSession(lead, { log, id: "lead", clock, onError });
     const run = session.ask("Look.");
     await isReleasing.promise;
     await session.pause("Wait.");
@@ -376,7 +364,6 @@ describe("a pause of the caller while the session of its sub-agent closes", () =
     release.resolve(undefined);
     expect((await run).text).toBe("Done.");
     expect(errors).toEqual([]);
-    await session.close();
   });
 });
 
@@ -387,13 +374,12 @@ describe("the session of a sub-agent that an earlier attempt of its call has ope
     const lease = await (await log.open(id))?.currentLease();
     expect(lease?.until).toBeGreaterThan(clock.now());
     // The first host is left as a crash leaves it.
-    const session = await openSession(lead, { log, id: "lead", clock, isOwnerGone: () => true });
+    await using session = await openSession(lead, { log, id: "lead", clock, isOwnerGone: () => true });
     await rest();
     expect(await ownerCount()).toBe(2);
     expect(session.current().toolCalls["call_1"]?.result).toMatchObject({
       isSuccess: true,
       content: "Seen.",
     });
-    await session.close();
   });
 });

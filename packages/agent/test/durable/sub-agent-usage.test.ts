@@ -96,9 +96,8 @@ class World {
 
 /** Posts to the session of the lead from another process. */
 async function post(world: World, work: (session: DurableSession) => Promise<unknown>): Promise<void> {
-  const poster = await world.open("post");
+  await using poster = await world.open("post");
   expect(await work(poster)).toMatchObject({ status: "accepted" });
-  await poster.close();
 }
 
 const cancel = (session: DurableSession): Promise<unknown> => session.cancel("Enough.");

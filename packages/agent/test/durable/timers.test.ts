@@ -1,5 +1,4 @@
-import { LogError, memoryLog, type LogRecord } from "@moora/event-log";
-import { withSessions } from "@moora/event-log/testing";
+import { LogError, memoryLog } from "@moora/event-log";
 import { answers, callsTools, fails, MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
@@ -12,6 +11,7 @@ import {
   type Session,
 } from "../../src/index.ts";
 import { toolOf } from "../support.ts";
+import { onAppend } from "@moora/testbed/durable/on-append";
 
 /** A clock that knows how many of the timers that wait keep the process alive. */
 class CountingClock extends TestClock {
@@ -39,12 +39,9 @@ class CountingClock extends TestClock {
 /** A session in a log whose appends fail while `isBroken` returns true. */
 async function opened(script: MockScript, config: AgentConfigChange = {}, isBroken = () => false) {
   const clock = new CountingClock();
-  const log = withSessions(memoryLog(), (session) => ({
-    append(expectedSeq: number, records: readonly LogRecord[]) {
-      if (isBroken()) throw new LogError("LogBusy", "The log is locked by a backup.");
-      return session.append(expectedSeq, records);
-    },
-  }));
+  const log = onAppend(memoryLog(), () => {
+    if (isBroken()) throw new LogError("LogBusy", "The log is locked by a backup.");
+  });
   const agent = defineAgent({ llm: new MockLlmCaller(script), tools: [toolOf("pay")], config });
   const session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
   return { session, clock };

@@ -1,20 +1,17 @@
-import { LogError, memoryLog, type EventLog, type LogRecord } from "@moora/event-log";
-import { withSessions } from "@moora/event-log/testing";
+import { LogError, memoryLog, type EventLog } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { agentTool, defineAgent, openSession, type ErrorReport } from "../../src/index.ts";
 import { failureOf, settled, toolOf } from "../support.ts";
 import { HeardErrors } from "@moora/testbed/durable/errors";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
+import { onAppend } from "@moora/testbed/durable/on-append";
 
 /** A log that does not take records of which `refuses` says so. */
 const failing = (refuses: (body: string) => boolean): EventLog =>
-  withSessions(memoryLog(), (session) => ({
-    append(expectedSeq: number, records: readonly LogRecord[]) {
-      if (records.some(({ body }) => refuses(body))) throw new LogError("LogBusy", "Locked by a backup.");
-      return session.append(expectedSeq, records);
-    },
-  }));
+  onAppend(memoryLog(), ({ records }) => {
+    if (records.some(({ body }) => refuses(body))) throw new LogError("LogBusy", "Locked by a backup.");
+  });
 
 /** A session whose tool ends on command, in a log that refuses what a test selects. */
 async function working(refuses: (body: string) => boolean) {
@@ -66,7 +63,7 @@ describe("an answer whose calls could not be stored as started", () => {
     const llm = new MockLlmCaller([callsTools([{ name: "work" }])]);
     const agent = defineAgent({ llm, tools: [toolOf("work", () => `run ${(runs += 1)}`)] });
     const clock = new TestClock();
-    const session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
+    await using session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
     const failed = failureOf(session.ask("Work."));
     await settled();
     isBusy = false;
@@ -76,7 +73,6 @@ describe("an answer whose calls could not be stored as started", () => {
     expect(await failed).toMatchObject({ kind: "Cancelled" });
     await settled();
     expect(runs).toBe(0);
-    await session.close();
   });
 });
 
@@ -90,7 +86,7 @@ describe("a decision of onApproval that could not be stored", () => {
     const work = toolOf("work", () => `run ${(runs += 1)}`);
     const agent = defineAgent({ llm, tools: [work], config: { approval: { policy: "always" } } });
     const clock = new TestClock();
-    const session = await openSession(agent, {
+    await using session = await openSession(agent, {
       log,
       id: "ada",
       clock,
@@ -109,7 +105,6 @@ describe("a decision of onApproval that could not be stored", () => {
       runs: 1,
       control: "Done",
     });
-    await session.close();
   });
 });
 

@@ -42,11 +42,10 @@ describe("after a machine whose clock was ahead", () => {
       until: now + 365 * day + 30_000,
     });
     await releaseLease(log);
-    const session = await open(agent, log, clock);
+    await using session = await open(agent, log, clock);
     await session.cancel();
     await session.retry();
     expect((await session.running())?.text).toBe("Here.");
-    await session.close();
   });
 
   it("a tool that waits for its next attempt gets its result by hand", async () => {
@@ -60,10 +59,9 @@ describe("after a machine whose clock was ahead", () => {
     const agent = defineAgent({ llm: callsThenAnswers({ name: "fetch" }), tools: [tool] });
     const log = await leftAhead(agent);
     await releaseLease(log);
-    const session = await open(agent, log, new TestClock(now));
+    await using session = await open(agent, log, new TestClock(now));
     const [toolCallId = ""] = Object.keys(session.current().toolCalls);
     await session.settle(toolCallId, { content: "the page" });
     expect((await session.running())?.text ?? session.current().messages.at(-1)?.content).toBe("done");
-    await session.close();
   });
 });

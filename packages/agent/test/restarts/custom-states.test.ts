@@ -15,6 +15,8 @@ import {
   type Tool,
 } from "../../src/index.ts";
 import { never, resultOf, Restarts, turns } from "./restarts.ts";
+import { graphOf } from "@moora/testbed/graph-of";
+import { toolOf } from "@moora/testbed/tool-of";
 
 const rows = { Planning: { LlmFinalAnswer: "Charge" }, Charge: { Charged: "Done" } };
 
@@ -179,13 +181,12 @@ describe("a release that changes the graph", () => {
       config: { graph: { ...graph, rows: { ...graph.rows, Check: { Fine: "Acting" } }, terminals: [] } },
       states: { Check: never },
     });
-    const session = await new Restarts().open(agent);
+    await using session = await new Restarts().open(agent);
     const run = session.ask("go");
     await turns();
     await session.configure({ graph: { ...graph, terminals: ["Check"] } });
     await expect(Promise.resolve(run)).rejects.toMatchObject({ reason: "InvalidTransition" });
     expect(resultOf(session.current())).toMatchObject({ code: "cancelled" });
-    await session.close();
   });
 });
 
@@ -210,11 +211,10 @@ describe("a handler that calls a tool", () => {
       return "Charged";
     };
     const agent = callingAgent(handle, [chargeTool(charges)], { toolCalls: { blacklist: ["charge"] } });
-    const session = await new Restarts().open(agent);
+    await using session = await new Restarts().open(agent);
     await session.ask("go");
     expect(charges).toEqual([]);
     expect(outcomes).toMatchObject([{ isSuccess: false, code: "blacklisted" }]);
-    await session.close();
   });
 
   it("reads a failed outcome for an input that is not JSON and for a tool that rejects", async () => {
@@ -226,41 +226,37 @@ describe("a handler that calls a tool", () => {
       outcomes.push(await callTool("charge", circle), await callTool("charge", { euros: 9 }));
       return "Charged";
     };
-    const session = await new Restarts().open(callingAgent(handle, [rejecting]));
+    await using session = await new Restarts().open(callingAgent(handle, [rejecting]));
     await session.ask("go");
     expect(outcomes).toMatchObject([
       { code: "invalid-arguments" },
       { code: "tool-error", error: "no connection" },
     ]);
-    await session.close();
   });
 
   it("reads a failed outcome when the time of the tool is up, and does not wait any longer", async () => {
     const outcomes: unknown[] = [];
     const reasons: string[] = [];
-    const hanging = defineTool({
-      name: "charge",
-      description: "Charges a card.",
-      input: z.object({}),
-      timeoutMs: 1_000,
-      execute: (_, { signal }) => {
+    const hanging = toolOf(
+      "charge",
+      (_, { signal }) => {
         signal.addEventListener("abort", () => reasons.push(signal.reason.name));
         return never();
       },
-    });
+      { timeoutMs: 1_000 },
+    );
     const handle: StateHandler = async (_, { callTool }) => {
       outcomes.push(await callTool("charge", {}));
       return "Charged";
     };
     const world = new Restarts();
-    const session = await world.open(callingAgent(handle, [hanging]));
+    await using session = await world.open(callingAgent(handle, [hanging]));
     const run = session.ask("go");
     await turns();
     world.clock.advance(1_000);
     await run;
     expect(outcomes).toMatchObject([{ code: "timeout" }]);
     expect(reasons).toEqual(["TimeoutError"]);
-    await session.close();
   });
 
   it("reads a failed outcome for an unknown tool and for arguments that do not fit", async () => {
@@ -276,10 +272,9 @@ describe("a handler that calls a tool", () => {
         },
       },
     });
-    const session = await new Restarts().open(agent);
+    await using session = await new Restarts().open(agent);
     await session.ask("go");
     expect(outcomes).toMatchObject([{ code: "unknown-tool" }, { code: "invalid-arguments" }]);
-    await session.close();
   });
 });
 
@@ -290,20 +285,15 @@ describe("calls that are settled while a custom state holds them", () => {
       llm: new MockLlmCaller([callsTools([{ name: "charge", arguments: { euros: 9 } }]), answers("Paid.")]),
       tools: [chargeTool([])],
       config: {
-        graph: {
-          states: ["Check"],
-          rows: { Planning: { LlmToolCall: "Check" }, Check: { Go: "Acting" } },
-          terminals: [],
-        },
+        graph: graphOf({ Planning: { LlmToolCall: "Check" }, Check: { Go: "Acting" } }),
       },
       states: { Check: { replay: "safe", handle: () => held.promise } },
     });
-    const session = startSession(agent);
+    await using session = startSession(agent);
     const run = session.ask("Pay.");
     await turns();
     expect(await session.settle("call_1", { content: "paid by hand" })).toMatchObject({ status: "accepted" });
     held.resolve("Go");
     expect((await run).text).toBe("Paid.");
-    await session.close();
   });
 });

@@ -1,8 +1,8 @@
 import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import * as z from "zod";
-import { defineAgent, defineTool, startSession } from "../../src/index.ts";
+import { defineAgent, startSession } from "../../src/index.ts";
 import { Restarts, turns } from "./restarts.ts";
+import { toolOf } from "@moora/testbed/tool-of";
 
 describe("a model call that is made again", () => {
   it("has another idempotency key when its request has changed", async () => {
@@ -40,18 +40,17 @@ describe("a model call that is made again", () => {
       if (session.current().messages.length === 0) session.ask("go").then(undefined, () => undefined);
       await turns();
     }
-    const reader = await world.open(defineAgent({ llm: new MockLlmCaller([]) }), { access: "read" });
+    await using reader = await world.open(defineAgent({ llm: new MockLlmCaller([]) }), { access: "read" });
     expect(reader.current().reActContext.control).toMatchObject({
       type: "Planning",
       interruptions: 2,
       attempt: 5,
     });
-    await reader.close();
   });
 
   it("is not disturbed by settings that its request does not depend on", async () => {
     const llm = new MockLlmCaller(() => hangs());
-    const session = await new Restarts().open(defineAgent({ llm }));
+    await using session = await new Restarts().open(defineAgent({ llm }));
     session.ask("go").then(undefined, () => undefined);
     await turns();
     for (const maxSteps of [51, 52, 53, 54]) await session.configure({ limits: { maxSteps } });
@@ -64,7 +63,6 @@ describe("a model call that is made again", () => {
       interruptions: 0,
     });
     expect(llm.requests.at(-1)?.system).toBe("e");
-    await session.close();
   });
 });
 
@@ -75,20 +73,14 @@ describe("a provider that always finds the request too long", () => {
       calls += 1;
       return calls === 1 ? callsTools([{ name: "look" }]) : fails("context-length");
     });
-    const look = defineTool({
-      name: "look",
-      description: "Looks.",
-      input: z.object({}),
-      execute: () => "x".repeat(50_000),
-    });
-    const session = startSession(defineAgent({ llm, tools: [look] }));
+    const look = toolOf("look", () => "x".repeat(50_000));
+    await using session = startSession(defineAgent({ llm, tools: [look] }));
     const error = await session.ask("go").then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
     expect(error).toMatchObject({ reason: "context-length" });
     expect(calls).toBeLessThanOrEqual(4);
-    await session.close();
   });
 
   it("tries a summary again that failed for another reason, and continues with it", async () => {
@@ -101,15 +93,9 @@ describe("a provider that always finds the request too long", () => {
         ? fails("context-length")
         : callsTools([{ name: "look" }]);
     });
-    const look = defineTool({
-      name: "look",
-      description: "Looks.",
-      input: z.object({}),
-      execute: () => "much",
-    });
-    const session = startSession(defineAgent({ llm, tools: [look] }));
+    const look = toolOf("look", () => "much");
+    await using session = startSession(defineAgent({ llm, tools: [look] }));
     expect((await session.ask("go")).text).toBe("done");
     expect(reflections).toBe(2);
-    await session.close();
   });
 });

@@ -11,6 +11,7 @@ import {
   type OnApproval,
 } from "../../src/index.ts";
 import { callsThenAnswers, never, questionOf, Restarts, resultOf, textOf, turns } from "./restarts.ts";
+import { toolOf } from "@moora/testbed/tool-of";
 
 const wireAgent = (ran: number[]): Agent =>
   defineAgent({
@@ -144,14 +145,8 @@ describe("a question about an unknown outcome", () => {
 
 describe("an approval", () => {
   it("does not take an outcome", async () => {
-    const tool = defineTool({
-      name: "wire",
-      description: "Wires money.",
-      input: z.object({}),
-      approval: "always",
-      execute: () => "wired",
-    });
-    const session = await new Restarts().open(
+    const tool = toolOf("wire", () => "wired", { approval: "always" });
+    await using session = await new Restarts().open(
       defineAgent({ llm: callsThenAnswers({ name: "wire" }), tools: [tool] }),
     );
     session.ask("go").then(undefined, () => undefined);
@@ -159,6 +154,5 @@ describe("an approval", () => {
     const receipt = await session.decide(questionOf(session), { outcome: "run-again" });
     expect(receipt).toMatchObject({ status: "ignored", reason: "wrong-decision" });
     expect(questionOf(session).about).toBe("approval");
-    await session.close();
   });
 });

@@ -14,6 +14,7 @@ import {
   type TraceNote,
 } from "../../src/index.ts";
 import { Restarts } from "./restarts.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const model = (): MockLlmCaller => new MockLlmCaller([answers("About a dozen."), answers("It is 12.")]);
 
@@ -22,11 +23,7 @@ const checkedAgent = (handle: StateHandler, llm: MockLlmCaller = model()): Agent
   defineAgent({
     llm,
     config: {
-      graph: {
-        states: ["Check"],
-        rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Good: "Done", Vague: "Planning" } },
-        terminals: [],
-      },
+      graph: graphOf({ Planning: { LlmFinalAnswer: "Check" }, Check: { Good: "Done", Vague: "Planning" } }),
     },
     states: { Check: handle },
   });

@@ -38,47 +38,6 @@ const agentWith = (tools: readonly Tool[], config: AgentConfigChange = {}): Agen
 const notRun = /not run|before it ran|was not|never ran/i;
 
 describe("what the model reads of a call that had its effect", () => {
-  it.each(["keyed", "safe"] as const)(
-    "%s: only a new description: the call runs again with its key",
-    async (replay) => {
-      const world = new Restarts();
-      await world.crash(agentWith([pay({ replay })]));
-      const next = await world.open(agentWith([pay({ replay, description: "Pays money.", risk: "high" })]));
-      expect(runs).toBe(2);
-      expect(resultOf(next.current())).toBeNull();
-      await next.close();
-    },
-  );
-
-  it.each([
-    { replay: "keyed", change: "removed", tools: [] },
-    { replay: "safe", change: "removed", tools: [] },
-    {
-      replay: "keyed",
-      change: "given another input",
-      tools: [pay({ replay: "keyed", input: z.object({ sum: z.number() }) })],
-    },
-    { replay: "keyed", change: "declared once", tools: [pay({ replay: "once" })] },
-  ] as const)("$replay, and the tool is $change: the outcome is unknown", async ({ replay, tools }) => {
-    const world = new Restarts();
-    await world.crash(agentWith([pay({ replay })]));
-    const next = await world.open(agentWith(tools));
-    expect(runs).toBe(1);
-    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
-    expect(textOf(resultOf(next.current()))).not.toMatch(notRun);
-    await next.close();
-  });
-
-  it("once, and its arguments do not fit the tool anymore: it is not probed, and the outcome is unknown", async () => {
-    const world = new Restarts();
-    const probe = () => expect.unreachable();
-    await world.crash(agentWith([pay({ probe })]));
-    const next = await world.open(agentWith([pay({ probe, input: z.object({ euros: z.number().max(5) }) })]));
-    expect(runs).toBe(1);
-    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
-    await next.close();
-  });
-
   it("a call that was admitted but never began did not run, and the model reads so", async () => {
     const world = new Restarts();
     const asking = agentWith([pay({ replay: "keyed" })], { approval: { policy: "always" } });
@@ -90,23 +49,13 @@ describe("what the model reads of a call that had its effect", () => {
     const poster = await world.open(asking, { access: "post" });
     await poster.decide(questionOf(poster), "approve");
     await poster.close();
-    const next = await world.open(agentWith([]));
+    await using next = await world.open(agentWith([]));
     expect(runs).toBe(0);
     expect(resultOf(next.current())).toMatchObject({ code: "tool-changed" });
     expect(textOf(resultOf(next.current()))).toBe("Not run. The tool was changed or removed.");
-    await next.close();
   });
 
   const withNote = z.object({ euros: z.number(), note: z.optional(z.string()) });
-
-  it("a call does not run again with a tool that takes other arguments, although its own would fit", async () => {
-    const world = new Restarts();
-    await world.crash(agentWith([pay({ replay: "keyed" })]));
-    const next = await world.open(agentWith([pay({ replay: "keyed", input: withNote })]));
-    expect(runs).toBe(1);
-    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
-    await next.close();
-  });
 
   it("a call that waits for an approval does not run with a tool that takes other arguments", async () => {
     const world = new Restarts();
@@ -115,46 +64,42 @@ describe("what the model reads of a call that had its effect", () => {
     first.ask("go").then(undefined, () => undefined);
     await turns();
     const question = questionOf(first);
-    const next = await world.open(agentWith([pay({ input: withNote })], config));
+    await using next = await world.open(agentWith([pay({ input: withNote })], config));
     expect(next.questions()).toEqual([]);
     expect(await next.decide(question, "approve")).toMatchObject({ status: "ignored" });
     expect(runs).toBe(0);
     expect(resultOf(next.current())).toMatchObject({ code: "tool-changed" });
-    await next.close();
   });
 
   it("a question about its outcome stays open when its tool changes", async () => {
     const world = new Restarts();
     await world.crash(agentWith([pay({ onUnknown: "ask" })]));
     await world.open(agentWith([pay({ onUnknown: "ask" })]));
-    const next = await world.open(
+    await using next = await world.open(
       agentWith([pay({ onUnknown: "ask", input: z.object({}), description: "Other." })]),
     );
     expect(questionOf(next).about).toBe("outcome");
     expect(runs).toBe(1);
-    await next.close();
   });
 
   it("a question about its outcome that expires leaves it unknown", async () => {
     const world = new Restarts();
     const config = { approval: { policy: "never" as const, expiresAfterMs: 60_000 } };
     await world.crash(agentWith([pay({ onUnknown: "ask" })], config));
-    const next = await world.open(agentWith([pay({ onUnknown: "ask" })], config));
+    await using next = await world.open(agentWith([pay({ onUnknown: "ask" })], config));
     world.clock.advance(60_001);
     await turns();
     expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
     expect(textOf(resultOf(next.current()))).toContain("Nobody reported its outcome in time.");
-    await next.close();
   });
 
   it("a cancel while its outcome is asked about says that it may have had its effect", async () => {
     const world = new Restarts();
     await world.crash(agentWith([pay({ onUnknown: "ask" })]));
-    const next = await world.open(agentWith([pay({ onUnknown: "ask" })]));
+    await using next = await world.open(agentWith([pay({ onUnknown: "ask" })]));
     await next.cancel();
     expect(resultOf(next.current())).toMatchObject({ code: "cancelled-after-start" });
     expect(textOf(resultOf(next.current()))).not.toMatch(notRun);
-    await next.close();
   });
 
   it("a cancel before its second attempt began says that it may have had its effect", async () => {
@@ -173,22 +118,20 @@ describe("what the model reads of a call that had its effect", () => {
       owner: "host",
     });
     await turns();
-    const poster = await world.open(agentWith([pay({ replay: "keyed" })]), { access: "post" });
+    await using poster = await world.open(agentWith([pay({ replay: "keyed" })]), { access: "post" });
     await poster.cancel();
     expect(runs).toBe(1);
     expect(resultOf(poster.current())).toMatchObject({ code: "cancelled-after-start" });
-    await poster.close();
   });
 
   it("a call that is given up after three crashes may have had its effect", async () => {
     const world = new Restarts();
     await world.crash(agentWith([pay({ replay: "keyed" })]));
     for (let crash = 0; crash < 3; crash += 1) await world.open(agentWith([pay({ replay: "keyed" })]));
-    const reader = await world.open(agentWith([]), { access: "read" });
+    await using reader = await world.open(agentWith([]), { access: "read" });
     expect(runs).toBe(3);
     expect(resultOf(reader.current())).toMatchObject({ code: "crash-loop" });
     expect(textOf(resultOf(reader.current()))).toContain("It may have had its effect.");
-    await reader.close();
   });
 
   it("arguments that the code of the next release refuses do not prove that the call did not run", async () => {
@@ -199,10 +142,9 @@ describe("what the model reads of a call that had its effect", () => {
       input: z.object({ euros: z.number() }).check(z.refine(() => false, "No.")),
     });
     expect(stricter.definition.schema).toBe(pay().definition.schema);
-    const next = await world.open(agentWith([stricter]));
+    await using next = await world.open(agentWith([stricter]));
     expect(runs).toBe(1);
     expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
-    await next.close();
   });
 });
 
@@ -219,7 +161,7 @@ describe("a refusal after an effect", () => {
         : answers("ok");
     });
     const tool = pay({ execute: () => "paid 5 euros, receipt 77" });
-    const session = await new Restarts().open(defineAgent({ llm, tools: [tool] }));
+    await using session = await new Restarts().open(defineAgent({ llm, tools: [tool] }));
     await session.ask("Pay 5 euros").then(undefined, () => undefined);
     await session.ask("Did you pay?");
     const [, , first, second] = llm.requests;
@@ -231,6 +173,5 @@ describe("a refusal after an effect", () => {
     expect(first?.tools.map(({ name }) => name)).toContain("load_tool_results");
     expect(JSON.stringify(first?.messages)).not.toContain("receipt 77");
     expect(JSON.stringify(second?.messages)).toContain("receipt 77");
-    await session.close();
   });
 });

@@ -10,6 +10,7 @@ import {
   type StateWrapper,
 } from "../../src/index.ts";
 import { never, questionOf, Restarts, turns } from "./restarts.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const payTool = (paid: number[], ask: "always" | "never" = "never") =>
   defineTool({
@@ -186,7 +187,7 @@ describe("code before and after a built-in state", () => {
 
 describe("a row of the graph that is removed", () => {
   it("ends the loop where its event fires", async () => {
-    const graph = { states: [], rows: { Planning: { LlmToolCall: null } }, terminals: [] };
+    const graph = graphOf({ Planning: { LlmToolCall: null } });
     const paid: number[] = [];
     const session = startSession(agentWith({ states: {}, paid, config: { graph } }));
     await expect(session.ask("go")).rejects.toMatchObject({ kind: "InvalidTransition" });

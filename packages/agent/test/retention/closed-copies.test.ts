@@ -12,6 +12,7 @@ import {
 } from "../../src/index.ts";
 import { newWriteHolder } from "../../src/durable/unfinished-write.ts";
 import { World } from "./family-world.ts";
+import { onAppend } from "@moora/testbed/durable/on-append";
 
 const idsIn = async (log: EventLog): Promise<readonly string[]> =>
   (await log.list()).map(({ id }) => id.replace(/-.*/, ""));
@@ -177,13 +178,10 @@ describe("a move that ended after it had removed the originals", () => {
     await world.begin();
     const { log, archive, clock } = world;
     let appends = 0;
-    const failing = withSessions(archive, (session) => ({
-      append(seq, records) {
-        appends += 1;
-        if (appends === 3) throw new Error("The disk is full.");
-        return session.append(seq, records);
-      },
-    }));
+    const failing = onAppend(archive, () => {
+      appends += 1;
+      if (appends === 3) throw new Error("The disk is full.");
+    });
     await expect(moveSession(log, "ada", failing, { clock })).rejects.toThrow("full");
     const wrong = moveSession(memoryLog(), "ada", archive, { clock });
     await expect(wrong).rejects.toMatchObject({ code: "MoveUnfinished" });

@@ -3,7 +3,6 @@ import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import {
   agentTool,
   defineAgent,
-  defineTool,
   LogError,
   openSession,
   SessionError,
@@ -13,6 +12,7 @@ import {
   type Tool,
 } from "../../src/index.ts";
 import { callsThenAnswers } from "../restarts/restarts.ts";
+import { toolOf } from "@moora/testbed/tool-of";
 
 /** A log, an archive, and the tools that have begun. */
 export class World {
@@ -30,16 +30,14 @@ export class World {
   /** An agent, its sub-agent, and the sub-agent of that, which mails, and then pays when that is approved. */
   agentsOn(log: EventLog): Readonly<Record<"ada" | "lead" | "worker", Agent>> {
     const tool = (name: string, approval: "always" | "never"): Tool =>
-      defineTool({
+      toolOf(
         name,
-        description: `Does ${name}.`,
-        approval,
-        input: { type: "object" },
-        execute: () => {
+        () => {
           this.begun.push(name);
           return "done";
         },
-      });
+        { approval },
+      );
     const worker = defineAgent({
       name: "worker",
       llm: callsThenAnswers({ name: "mail", arguments: {} }, { name: "pay", arguments: {} }),

@@ -122,9 +122,8 @@ async function postTo(world: World, id: string): Promise<boolean> {
   const agent = id === "ada" ? ada : id.startsWith("lead") ? lead : worker;
   const ways = [
     async () => {
-      const post = await openSession(agent, { log, id, clock, access: "post" });
+      await using post = await openSession(agent, { log, id, clock, access: "post" });
       await post.send(`To ${id}.`);
-      await post.close();
     },
     async () => await (await openSession(agent, { log, id, clock, access: "read" })).close(),
     async () => void (await openSharedSession(agent, { log, id, clock })),

@@ -21,6 +21,7 @@ import {
   type DurableSession,
 } from "../../src/index.ts";
 import { callsThenAnswers, turns } from "../restarts/restarts.ts";
+import { onAppend } from "@moora/testbed/durable/on-append";
 
 const day = 86_400_000;
 
@@ -70,9 +71,8 @@ function worldOn(log: EventLog): World {
     clock,
     open,
     async record(id, agent) {
-      const session = await open(id, agent);
+      await using session = await open(id, agent);
       await session.ask("Hello?");
-      await session.close();
     },
     ids: async () => (await log.list()).map(({ id }) => id.replace(/-.*/, "")),
   };
@@ -112,9 +112,8 @@ describe.each(storeNames)("sessions in %s", (store) => {
     for (const id of moved) expect(await verifySession(archive, id)).toMatchObject({ ok: true });
     expect(await moveSession(archive, "ada", world.log, { clock: world.clock })).toEqual(moved);
     expect(await archive.list()).toEqual([]);
-    const session = await world.open("ada", bossOf(world));
+    await using session = await world.open("ada", bossOf(world));
     expect((await session.ask("And now?")).text).toBe("done");
-    await session.close();
   });
 
   it("are not moved into the log that has them: through another handle, that has a session of the same id", async () => {
@@ -220,7 +219,7 @@ describe("pruning", () => {
   it("leaves a session to which something was posted meanwhile", async () => {
     const world = worldOn(memoryLog());
     await world.record("ada");
-    const post = await world.open("ada", plain, "post");
+    await using post = await world.open("ada", plain, "post");
     const report = await pruneSessions(world.log, {
       before: 11 * day,
       clock: world.clock,
@@ -232,7 +231,6 @@ describe("pruning", () => {
     expect(report).toEqual({ pruned: [], kept: [{ id: "ada", reason: "changed" }], incomplete: [] });
     const { inputs } = await readSession(world.log, "ada");
     expect(inputs.at(-1)?.type).toBe("user-message-received");
-    await post.close();
   });
 
   it.each([false, true])(
@@ -319,14 +317,10 @@ describe("a move to another log", () => {
     const whole = await readSession(world.log, "ada");
     const target = memoryLog();
     let left = 2;
-    const failing = withSessions(target, (session) => ({
-      append(seq, records) {
-        left -= 1;
-        if (left === 0) throw new Error("The disk is full.");
-        return session.append(seq, records);
-      },
-      ...(session.removeAt === undefined ? {} : { removeAt: session.removeAt.bind(session) }),
-    }));
+    const failing = onAppend(target, () => {
+      left -= 1;
+      if (left === 0) throw new Error("The disk is full.");
+    });
     await expect(moveSession(world.log, "ada", failing, { clock: world.clock })).rejects.toThrow("full");
     expect(await readSession(world.log, "ada")).toEqual(whole);
     await moveSession(world.log, "ada", target, { clock: world.clock });
@@ -374,7 +368,7 @@ describe("a move to another log", () => {
     await expect(moveSession(log, "ada", archive, { clock })).rejects.toMatchObject({ owner: "other" });
     await sub?.release("other");
     expect(await world.ids()).toEqual(["ada", "sub"]);
-    const post = await world.open("sub", plain, "post");
+    await using post = await world.open("sub", plain, "post");
     const posting: EventLog = {
       ...archive,
       async open(id) {
@@ -384,7 +378,6 @@ describe("a move to another log", () => {
     };
     expect(await moveSession(log, "ada", posting, { clock })).toEqual(["sub", "ada"]);
     expect((await stateAt(archive, "sub")).state.messages.at(-1)?.content).toBe("Wait.");
-    await post.close();
   });
 
   it("is refused if the other log has another session of the id, and changes neither", async () => {
@@ -437,13 +430,9 @@ describe("a move to another log", () => {
     const world = worldOn(memoryLog());
     await world.record("ada", bossOf(world));
     const before = await world.log.list();
-    const failing = withSessions(memoryLog(), (session) => ({
-      async append(seq, records) {
-        if (session.id === "ada") throw new Error("The disk is full.");
-        await session.append(seq, records);
-      },
-      ...(session.removeAt === undefined ? {} : { removeAt: session.removeAt.bind(session) }),
-    }));
+    const failing = onAppend(memoryLog(), async ({ id }) => {
+      if (id === "ada") throw new Error("The disk is full.");
+    });
     const move = moveSession(world.log, "ada", failing, { clock: world.clock });
     await expect(move).rejects.toThrow("full");
     expect(await world.log.list()).toEqual(before);

@@ -1,11 +1,11 @@
 import { memoryLog } from "@moora/event-log";
-import { withSessions } from "@moora/event-log/testing";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { defineAgent, openSession, startSession } from "../../src/index.ts";
 import { turns } from "../restarts/restarts.ts";
 import { failureOf, scene, toolOf } from "../support.ts";
+import { onAppend } from "@moora/testbed/durable/on-append";
 
 const city = z.toJSONSchema(z.object({ city: z.string() }));
 const cityText = JSON.stringify(city);
@@ -73,26 +73,22 @@ describe("a change of config.answerSchema", () => {
     const answer = z.object({ city: z.string().transform((name) => name.toUpperCase()) });
     const llm = new MockLlmCaller(() => answers('{"city":"Oslo"}'));
     const agent = defineAgent({ llm, answer, config: noRetry });
-    const session = startSession(agent);
+    await using session = startSession(agent);
     expect((await session.ask("q")).answer).toEqual({ city: "OSLO" });
     await session.configure({ answerSchema: cityText.replace('"string"', '"string","minLength":2') });
     expect((await session.ask("q")).answer).toEqual({ city: "Oslo" });
     await session.configure({ answerSchema: agent.config.answerSchema });
     expect((await session.ask("q")).answer).toEqual({ city: "OSLO" });
-    await session.close();
   });
 });
 
 describe("two changes at once", () => {
   it("that exclude each other are not both accepted by a log that takes time", async () => {
-    const log = withSessions(memoryLog(), (session) => ({
-      async append(expectedSeq, records) {
-        await turns(2);
-        return await session.append(expectedSeq, records);
-      },
-    }));
+    const log = onAppend(memoryLog(), async () => {
+      await turns(2);
+    });
     const agent = defineAgent({ llm: new MockLlmCaller(() => answers("Hi.")), tools: [toolOf("pay")] });
-    const session = await openSession(agent, { log, id: "ada" });
+    await using session = await openSession(agent, { log, id: "ada" });
     const [first, second] = await Promise.allSettled([
       session.configure({ toolChoice: { name: "pay" } }),
       session.configure({ toolCalls: { blacklist: ["pay"] } }),
@@ -104,7 +100,6 @@ describe("two changes at once", () => {
       toolCalls: { blacklist: [] },
     });
     expect(await session.configure({ systemPrompt: "Be brief." })).toMatchObject({ status: "accepted" });
-    await session.close();
   });
 
   it("have the values that were given, whatever the caller does with the objects afterward", async () => {

@@ -1,6 +1,5 @@
 import { runInNewContext } from "node:vm";
-import { LogError, memoryLog, type LogRecord } from "@moora/event-log";
-import { withSessions } from "@moora/event-log/testing";
+import { LogError, memoryLog } from "@moora/event-log";
 import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
@@ -14,6 +13,8 @@ import {
   type Session,
 } from "../../src/index.ts";
 import { failureOf, scene, settled, toolOf } from "../support.ts";
+import { graphOf } from "@moora/testbed/graph-of";
+import { onAppend } from "@moora/testbed/durable/on-append";
 
 const fatal = vi.fn();
 const printed = vi.spyOn(console, "error");
@@ -233,11 +234,7 @@ describe("an exception in the reducer for an input of an effect", () => {
   });
 });
 
-const graph = {
-  states: ["Check"],
-  rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Ok: "Done" } },
-  terminals: [],
-};
+const graph = graphOf({ Planning: { LlmFinalAnswer: "Check" }, Check: { Ok: "Done" } });
 
 /** A session whose graph cannot be read while `isArmed` says so. */
 const inCheck = (isArmed: () => boolean) => {
@@ -298,13 +295,9 @@ describe.each([
 describe("a session in a log that cannot continue, and whose log does not take that down", () => {
   it("gives its lease up, so that another process can run it", async () => {
     const near = memoryLog();
-    const log = withSessions(near, (session) => ({
-      append(expectedSeq: number, records: readonly LogRecord[]) {
-        if (records.some(({ body }) => body.includes("re-act-cancelled")))
-          throw new LogError("LogBusy", "The log is locked by a backup.");
-        return session.append(expectedSeq, records);
-      },
-    }));
+    const log = onAppend(near, ({ types }) => {
+      if (types.includes("re-act-cancelled")) throw new LogError("LogBusy", "The log is locked by a backup.");
+    });
     const bug = newBug();
     const clock = {
       now: () => 1_000,
@@ -315,13 +308,12 @@ describe("a session in a log that cannot continue, and whose log does not take t
       },
     };
     const agent = defineAgent({ llm: new MockLlmCaller([fails("server"), answers("Up again.")]) });
-    const session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
+    await using session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
     expect(await failureOf(session.ask("Hello?"))).toMatchObject({ reason: "InternalError", cause: bug });
     await untilPasses(() => expect(session.info().access).toBe("read"));
     expect(await failureOf(session.send("Hello?"))).toMatchObject({ reason: "InternalError" });
-    const other = await openSession(agent, { log: near, id: "ada", owner: "other" });
+    await using other = await openSession(agent, { log: near, id: "ada", owner: "other" });
     expect((await other.running())?.text).toBe("Up again.");
-    await Promise.all([session.close(), other.close()]);
   });
 });
 

@@ -3,6 +3,7 @@ import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { expect, it } from "vitest";
 import { AgentError, defineAgent, startSession, userMessage, type Session } from "../../src/index.ts";
 import { failureOf, toolOf } from "../support.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 /** The paths of the objects of a value that can be written to. */
 function writable(value: unknown, path = "state"): readonly string[] {
@@ -71,11 +72,7 @@ it.each(Object.entries(places))(
       config: {
         limits: { maxSteps: 200 },
         reflection: { aboveInputTokens: 0 },
-        graph: {
-          states: ["Check"],
-          rows: { Observing: { Continue: "Check" }, Check: { Checked: "Planning" } },
-          terminals: [],
-        },
+        graph: graphOf({ Observing: { Continue: "Check" }, Check: { Checked: "Planning" } }),
       },
     });
     await using session = startSession(agent);

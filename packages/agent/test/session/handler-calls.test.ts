@@ -13,12 +13,9 @@ import {
 } from "../../src/index.ts";
 import { turns } from "../restarts/restarts.ts";
 import { toolOf } from "../support.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
-const graph = {
-  states: ["Pay"],
-  rows: { Planning: { LlmFinalAnswer: "Pay" }, Pay: { Paid: "Done" } },
-  terminals: [],
-};
+const graph = graphOf({ Planning: { LlmFinalAnswer: "Pay" }, Pay: { Paid: "Done" } });
 
 /** An agent whose handler calls the tool `pay` when `go` is called, and what became of the call. */
 function payingAgent() {

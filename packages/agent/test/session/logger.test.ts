@@ -1,5 +1,5 @@
 import { formatWithOptions } from "node:util";
-import { LogError, memoryLog, type LogRecord, type SessionLog } from "@moora/event-log";
+import { LogError, memoryLog, type SessionLog } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
 import type { LlmChunk } from "@moora/llm";
 import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
@@ -8,6 +8,7 @@ import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it, vi } from "vitest";
 import { agentTool, defineAgent, openSession, startSession, type LogEntry } from "../../src/index.ts";
 import { scene, settled, toolOf } from "../support.ts";
+import { onAppend } from "@moora/testbed/durable/on-append";
 
 const logged = () => {
   const entries: LogEntry[] = [];
@@ -265,43 +266,34 @@ describe("onLog of a session in a log", () => {
   it("receives an append that was tried again", async () => {
     const { entries, onLog, codes } = logged();
     let failures = 0;
-    const log = withSessions(memoryLog(), (session) => ({
-      append(expectedSeq: number, records: readonly LogRecord[]) {
-        if (failures === 0 && records.some(({ body }) => body.includes("unlucky"))) {
-          failures += 1;
-          throw new LogError("LogWrite", "The disk is full.");
-        }
-        return session.append(expectedSeq, records);
-      },
-    }));
-    const owner = await openSession(agentOf([answers("Hello.")]), { log, id: "ada", onLog });
+    const log = onAppend(memoryLog(), ({ records }) => {
+      if (failures === 0 && records.some(({ body }) => body.includes("unlucky"))) {
+        failures += 1;
+        throw new LogError("LogWrite", "The disk is full.");
+      }
+    });
+    await using owner = await openSession(agentOf([answers("Hello.")]), { log, id: "ada", onLog });
     await owner.ask("unlucky");
     expect(codes()).toEqual(["session-opened", "append-retried"]);
     expect(entries[1]).toMatchObject({ level: "warn", error: { code: "LogWrite" } });
-    await owner.close();
   });
 
   it("receives an append that another process preceded", async () => {
     const { entries, onLog } = logged();
     const log = memoryLog();
-    const owner = await openSession(agentOf([answers("Hello."), answers("Bye.")]), { log, id: "ada" });
+    await using owner = await openSession(agentOf([answers("Hello."), answers("Bye.")]), { log, id: "ada" });
     let isFirst = true;
-    const slow = withSessions(log, (session) => ({
-      async append(expectedSeq: number, records: readonly LogRecord[]) {
-        if (isFirst) {
-          isFirst = false;
-          await owner.ask("I am faster.");
-        }
-        return await session.append(expectedSeq, records);
-      },
-    }));
-    const poster = await openSession(agentOf([]), { log: slow, id: "ada", access: "post", onLog });
+    const slow = onAppend(log, async () => {
+      if (isFirst) {
+        isFirst = false;
+        await owner.ask("I am faster.");
+      }
+    });
+    await using poster = await openSession(agentOf([]), { log: slow, id: "ada", access: "post", onLog });
     await poster.send("Also this.");
     expect(entries.find(({ code }) => code === "append-conflict")).toMatchObject({
       level: "debug",
       data: { records: expect.any(Number) },
     });
-    await poster.close();
-    await owner.close();
   });
 });

@@ -38,12 +38,17 @@ const refusal = "Not run. The reviewer gave no valid decision.";
 // What a host without types may say.
 const untyped = (value: unknown): ReturnType<OnApproval> => JSON.parse(JSON.stringify(value));
 
+const circle: Record<string, unknown> = {};
+circle["self"] = circle;
+
 describe("a decision of onApproval that cannot be taken", () => {
-  it.each([
+  it.each<[string, ReturnType<OnApproval>, RegExp]>([
     ["arguments that do not fit the tool", untyped({ approve: { path: 1 } }), /^decision\.approve: path: /],
     ["an answer where nothing was asked for one", untyped({ answer: "yes" }), /does not answer a question/],
     ["an invalid decision", untyped(true), /A decision must be "approve"/],
     ["a rejection without a reason", untyped({ reject: null }), /A decision must be "approve"/],
+    ["nothing", untyped(null), /A decision must be "approve"/],
+    ["arguments in a circle", { approve: circle }, /The value contains itself/],
   ])(
     "refuses the call of a task, which no person did, and is reported to onError: %s",
     async (_, decision, message) => {
@@ -119,19 +124,18 @@ describe("a question on which the onApproval of a session fails", () => {
     expect(reports).toMatchObject([{ source: "listener", error: down }]);
     expect(first.questions()).toMatchObject([{ toolCallId: "call_1" }]);
     await first.close();
-    const second = await openSession(agent, { log, id: "s", onApproval: () => "approve" });
+    await using second = await openSession(agent, { log, id: "s", onApproval: () => "approve" });
     await second.running();
     expect(second.current().toolCalls["call_1"]).toMatchObject({
       decision: { type: "approved", by: "host" },
       result: { isSuccess: true, content: "removed /a" },
     });
     expect(llm.callCount).toBe(2);
-    await second.close();
   });
 
   it("is answered by decide", async () => {
     const { agent } = careful();
-    const session = startSession(agent, { onApproval: fails, onError: () => undefined });
+    await using session = startSession(agent, { onApproval: fails, onError: () => undefined });
     const run = session.ask("Remove it.");
     await settled();
     const [question] = session.questions();
@@ -141,7 +145,6 @@ describe("a question on which the onApproval of a session fails", () => {
       code: "rejected",
       error: "A human rejected this call: Keep it.",
     });
-    await session.close();
   });
 
   it("is refused in the sub-agent of a task, which no other reviewer can answer", async () => {

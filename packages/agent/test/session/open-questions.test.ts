@@ -50,7 +50,7 @@ const heardBy = (session: Session): AgentEvent[] => {
 describe("a question that is open when a session is opened", () => {
   it("is the first event of a listener, of the process that runs the session", async () => {
     const { agent, paid } = careful();
-    const session = await openSession(agent, { log: await asked(agent), id: "ada" });
+    await using session = await openSession(agent, { log: await asked(agent), id: "ada" });
     const events = heardBy(session);
     await settled();
     await firstOf(events).decide("approve", "ada");
@@ -58,12 +58,11 @@ describe("a question that is open when a session is opened", () => {
     await settled();
     expect(paid).toEqual([0]);
     expect(events.filter(({ type }) => type === "ApprovalRequested")).toHaveLength(1);
-    await session.close();
   });
 
   it("is the first event of an iteration over running()", async () => {
     const { agent, paid } = careful();
-    const session = await openSession(agent, { log: await asked(agent), id: "ada" });
+    await using session = await openSession(agent, { log: await asked(agent), id: "ada" });
     const types: string[] = [];
     const run = session.running();
     if (run === undefined) throw new Error("Nothing runs.");
@@ -74,18 +73,16 @@ describe("a question that is open when a session is opened", () => {
     expect(types[0]).toBe("ApprovalRequested");
     expect(types.at(-1)).toBe("FinalAnswer");
     expect(paid).toEqual([0]);
-    await session.close();
   });
 
   it.each(["post", "read"] as const)("is the first event of a listener with access %s", async (access) => {
     const { agent } = careful();
     const log = await asked(agent);
-    const session = await openSession(agent, { log, id: "ada", access });
+    await using session = await openSession(agent, { log, id: "ada", access });
     const events = heardBy(session);
     await settled();
     expect(firstOf(events)).toMatchObject({ name: "pay", parameters: { of: 0 } });
     expect(events).toHaveLength(1);
-    await session.close();
   });
 });
 
@@ -117,7 +114,7 @@ describe("a question that comes while others look on", () => {
 
   it("is heard once by a listener that comes in the middle of the input that asks", async () => {
     const { agent } = careful();
-    const session = startSession(agent);
+    await using session = startSession(agent);
     const events: AgentEvent[] = [];
     const stop = session.subscribe(() => {
       if (session.questions().length === 0) return;
@@ -127,12 +124,11 @@ describe("a question that comes while others look on", () => {
     await session.send("Pay.");
     await settled();
     expect(events.map(({ type }) => type)).toEqual(["ApprovalRequested"]);
-    await session.close();
   });
 
   it("is not heard by a listener that has left at once", async () => {
     const { agent } = careful();
-    const session = await openSession(agent, {
+    await using session = await openSession(agent, {
       log: await asked(agent),
       id: "ada",
       onError: () => undefined,
@@ -142,7 +138,6 @@ describe("a question that comes while others look on", () => {
     stop();
     await settled();
     expect(heard).not.toHaveBeenCalled();
-    await session.close();
   });
 });
 
@@ -153,7 +148,7 @@ describe("a question that nothing in the process shows", () => {
   it("is reported once, with what to do", async () => {
     const { agent } = careful(2);
     const reports: ErrorReport[] = [];
-    const session = startSession(agent, { onError: (report) => void reports.push(report) });
+    await using session = startSession(agent, { onError: (report) => void reports.push(report) });
     void session.ask("Pay.");
     await untilPasses(() => expect(reports).toHaveLength(1));
     expect(reports).toMatchObject([{ source: "question", error: { code: "QuestionUnseen" } }]);
@@ -163,16 +158,14 @@ describe("a question that nothing in the process shows", () => {
     await settled();
     await settled();
     expect(reports).toHaveLength(1);
-    await session.close();
   });
 
   it("is printed where nothing listens for errors either", async () => {
     const { agent } = careful();
-    const session = startSession(agent);
+    await using session = startSession(agent);
     void session.ask("Pay.");
     await untilPasses(() => expect(printed).toHaveBeenCalledTimes(1));
     expect(printed.mock.calls[0]?.[1]).toMatchObject({ code: "QuestionUnseen" });
-    await session.close();
   });
 
   it.each<[string, (session: Session) => unknown]>([
@@ -182,26 +175,24 @@ describe("a question that nothing in the process shows", () => {
   ])("is not reported where there is %s", async (_, listen) => {
     const { agent } = careful();
     const reports: ErrorReport[] = [];
-    const session = startSession(agent, { onError: (report) => void reports.push(report) });
+    await using session = startSession(agent, { onError: (report) => void reports.push(report) });
     void session.ask("Pay.");
     listen(session);
     await untilPasses(() => expect(session.questions()).toHaveLength(1));
     await new Promise((resolve) => setTimeout(resolve));
     await settled();
     expect(reports).toEqual([]);
-    await session.close();
   });
 
   it("is not reported where an iteration showed it and then left it open", async () => {
     const { agent } = careful();
     const reports: ErrorReport[] = [];
-    const session = startSession(agent, { onError: (report) => void reports.push(report) });
+    await using session = startSession(agent, { onError: (report) => void reports.push(report) });
     for await (const { type } of session.ask("Pay.")) if (type === "ApprovalRequested") break;
     await new Promise((resolve) => setTimeout(resolve));
     await settled();
     expect(session.questions()).toHaveLength(1);
     expect(reports).toEqual([]);
-    await session.close();
   });
 
   it("is not reported where onApproval answers", async () => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent, openSession, type DurableSession } from "../../src/index.ts";
 import { callsThenAnswers, never, Restarts, resultOf, textOf, turns } from "../restarts/restarts.ts";
 import { failureOf, scene, settled, toolOf } from "../support.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 /** An input of each kind that no caller outside may dispatch, as a forger would write it. */
 const forged: readonly Record<string, unknown>[] = [
@@ -70,14 +71,13 @@ describe("dispatch", () => {
     const log = memoryLog();
     const starts = [{ type: "tool-call-started", toolCallId: "call_1", attempt: 1 }];
     for (const access of ["run", "post"] as const) {
-      const session = await openSession(agent, { log, id: "ada", access });
+      await using session = await openSession(agent, { log, id: "ada", access });
       await expect(session.dispatch({ ...input, starts, timestamp: 1 })).rejects.toMatchObject({
         name: "InputRefused",
         code: "not-allowed",
         path: "starts",
       });
       expect(session.seq()).toBe(1);
-      await session.close();
     }
   });
 
@@ -103,7 +103,7 @@ describe("dispatch", () => {
     const world = new Restarts();
     const agent = defineAgent({ llm: new MockLlmCaller(() => hangs()) });
     const owner = await world.open(agent);
-    const poster = await world.open(agent, { access: "post" });
+    await using poster = await world.open(agent, { access: "post" });
     const loops: number[] = [];
     const cancel = (session: DurableSession) =>
       session.dispatch(({ reActContext: { loop } }: AgentState) => {
@@ -126,7 +126,6 @@ describe("dispatch", () => {
       });
       await expect(owner.dispatch(forge)).rejects.toMatchObject({ name: "InputRefused" });
     }
-    await poster.close();
     await owner.close();
   });
 
@@ -167,10 +166,9 @@ describe("the application", () => {
     const world = new Restarts();
     const agent = defineAgent({ llm: new MockLlmCaller(() => hangs()) });
     const owner = await world.open(agent);
-    const poster = await world.open(agent, { access: "post" });
+    await using poster = await world.open(agent, { access: "post" });
     await expect(poster.note("x")).rejects.toMatchObject({ code: "NotOwner" });
     await expect(poster.configure({ limits: { maxSteps: 3 } })).rejects.toMatchObject({ code: "NotOwner" });
-    await poster.close();
     await owner.close();
   });
 
@@ -184,13 +182,12 @@ describe("the application", () => {
     const owner = await world.open(agent());
     const run = owner.ask("go");
     await turns();
-    const webhook = await world.open(agent(), { access: "post" });
+    await using webhook = await world.open(agent(), { access: "post" });
     expect(await webhook.settle("call_1", { content: { parcel: 7 } })).toMatchObject({ status: "accepted" });
     expect(await webhook.settle("call_1", { content: { parcel: 8 } })).toMatchObject({ reason: "not-open" });
     await owner.refresh();
     expect((await run).text).toBe("done");
     expect(textOf(resultOf(owner.current()))).toBe('{"parcel":7}');
-    await webhook.close();
     await owner.close();
   });
 
@@ -199,12 +196,11 @@ describe("the application", () => {
     const tool = () => toolOf("ship", never, { onUnknown: "ask" });
     const agent = () => defineAgent({ llm: callsThenAnswers({ name: "ship" }), tools: [tool()] });
     await world.crash(agent());
-    const next = await world.open(agent());
+    await using next = await world.open(agent());
     expect(await next.settle("call_1", { error: "The parcel was lost." })).toMatchObject({
       status: "accepted",
     });
     expect(resultOf(next.current())).toMatchObject({ code: "reported-failed" });
-    await next.close();
   });
 
   it.each([
@@ -243,7 +239,7 @@ describe("the application", () => {
   ])("is refused with content that JSON does not keep: %s", async (_, content, code, path) => {
     const world = new Restarts();
     const tools = [toolOf("ship", never)];
-    const session = await world.open(defineAgent({ llm: callsThenAnswers({ name: "ship" }), tools }));
+    await using session = await world.open(defineAgent({ llm: callsThenAnswers({ name: "ship" }), tools }));
     await session.send("go");
     await turns();
     expect(await failureOf(session.settle("call_1", { content }))).toMatchObject({
@@ -252,7 +248,6 @@ describe("the application", () => {
       path: `settlement.content${path}`,
     });
     expect(resultOf(session.current())).toBeNull();
-    await session.close();
   });
 
   it("does not get past an approval with it", async () => {
@@ -269,11 +264,7 @@ describe("the application", () => {
 describe("a configuration that could not work with the agent", () => {
   it.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
     ["a tool that does not exist", { toolCalls: { blacklist: ["pya"] } }, /toolCalls\.blacklist\[0\].*"pya"/],
-    [
-      "a row that leads nowhere",
-      { graph: { states: [], rows: { Planning: { X: "Nowhere" } }, terminals: [] } },
-      /graph/,
-    ],
+    ["a row that leads nowhere", { graph: graphOf({ Planning: { X: "Nowhere" } }) }, /graph/],
     ["an unknown field", { maxStep: 3 }, /config\.maxStep: unknown field.*maxSteps/],
     ["a limit out of range", { limits: { maxSteps: 0 } }, /config\.limits\.maxSteps/],
   ])("is refused, and changes nothing: %s", async (_, change, message) => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { defineAgent, openSession, startSession, type AgentEvent } from "../../src/index.ts";
 import { failureOf, scene, settled, toolOf } from "../support.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 /** A model that waits for a signal before its first answer. */
 const slow = (...steps: readonly MockStep[]) => {
@@ -33,8 +34,8 @@ describe("two messages that are asked at once", () => {
     const log = memoryLog();
     const { script, begin } = slow();
     const agent = defineAgent({ llm: new MockLlmCaller(script) });
-    const owner = await openSession(agent, { log, id: "ada" });
-    const poster = await openSession(agent, { log, id: "ada", access: "post" });
+    await using owner = await openSession(agent, { log, id: "ada" });
+    await using poster = await openSession(agent, { log, id: "ada", access: "post" });
     const a = owner.ask("a");
     await untilPasses(() => expect(owner.current().messages).toHaveLength(1));
     await poster.refresh();
@@ -43,7 +44,6 @@ describe("two messages that are asked at once", () => {
     begin();
     expect((await a).text).toBe("answer 1");
     expect((await b).text).toBe("answer 2");
-    await Promise.all([owner.close(), poster.close()]);
   });
 
   it("have steps, usage and trace up to the answer of each", async () => {
@@ -124,11 +124,7 @@ describe("a message that comes while the model is at work", () => {
       defineAgent({
         llm,
         config: {
-          graph: {
-            states: ["Check"],
-            rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Ok: "Done" } },
-            terminals: [],
-          },
+          graph: graphOf({ Planning: { LlmFinalAnswer: "Check" }, Check: { Ok: "Done" } }),
         },
         states: { Check: () => held.promise },
       }),

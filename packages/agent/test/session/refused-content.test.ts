@@ -2,16 +2,9 @@ import type { LlmFile, LlmMessage, LlmOutcome, LlmRequest } from "@moora/llm";
 import { answers, callsTools, fails, MockLlmCaller, type MockStep } from "@moora/llm/testing";
 import { memoryLog } from "@moora/event-log";
 import { describe, expect, it } from "vitest";
-import * as z from "zod";
-import {
-  defineAgent,
-  defineTool,
-  forkSession,
-  openSession,
-  toolReply,
-  verifySession,
-} from "../../src/index.ts";
+import { defineAgent, forkSession, openSession, toolReply, verifySession } from "../../src/index.ts";
 import { scene } from "../support.ts";
+import { toolOf } from "@moora/testbed/tool-of";
 
 type Kind = "raw" | "files" | "poison";
 
@@ -57,13 +50,7 @@ function refusing(is: (message: LlmMessage) => boolean, details: { readonly blam
 }
 
 const png = { mediaType: "image/png", url: "data:image/png;base64,iVBORw0KGgo=", name: "a.png" };
-const shot = defineTool({
-  name: "shot",
-  description: "Takes a picture.",
-  input: z.object({}),
-  replay: "safe",
-  execute: () => toolReply({ content: "The picture.", files: [png] }),
-});
+const shot = toolOf("shot", () => toolReply({ content: "The picture.", files: [png] }), { replay: "safe" });
 
 const ask = async (
   session: { ask(text: string | object): PromiseLike<{ text: string }> },
@@ -200,10 +187,9 @@ describe("a request that was refused for what it contains", () => {
     expect(await ask(forked, "Three.")).toBe("Fine.");
     await forked.close();
     expect(seen).toMatchObject({ refused: 1, repeated: 0 });
-    const other = await openSession(agentOf("b"), { log, id: "s" });
+    await using other = await openSession(agentOf("b"), { log, id: "s" });
     for (const text of ["Four.", "Five.", "Six."]) expect(await ask(other, text)).toBe("Fine.");
     expect(other.current().ladders).toMatchObject([{ origin: "b" }]);
-    await other.close();
   });
 
   it("is in the trace, and replays to the same state", async () => {
@@ -226,9 +212,8 @@ describe("a request that was refused for what it contains", () => {
     expect(await ask(before, { content: "See.", attachments: [png] })).toContain("FAILED");
     await before.close();
     refuse = refusal;
-    const after = await openSession(agent, { log, id: "s" });
+    await using after = await openSession(agent, { log, id: "s" });
     expect(await ask(after, "Hello?")).toBe("Fine.");
-    await after.close();
   });
 });
 

@@ -1,14 +1,6 @@
 import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import * as z from "zod";
-import {
-  defineAgent,
-  defineTool,
-  runTask,
-  startSession,
-  type AgentEvent,
-  type AgentRun,
-} from "../../src/index.ts";
+import { defineAgent, runTask, startSession, type AgentEvent, type AgentRun } from "../../src/index.ts";
 import { toolOf } from "../support.ts";
 
 async function statesOf(run: AgentRun): Promise<readonly string[]> {
@@ -19,14 +11,9 @@ async function statesOf(run: AgentRun): Promise<readonly string[]> {
 
 describe("the events of a run", () => {
   it("have the result of a call that a cancel closed", async () => {
-    const wait = defineTool({
-      name: "wait",
-      description: "Waits.",
-      input: z.object({}),
-      execute: () => {
-        run.cancel();
-        return new Promise(() => undefined);
-      },
+    const wait = toolOf("wait", () => {
+      run.cancel();
+      return new Promise(() => undefined);
     });
     const agent = defineAgent({ llm: new MockLlmCaller([callsTools([{ name: "wait" }])]), tools: [wait] });
     const run: AgentRun = startSession(agent).ask("Wait.");

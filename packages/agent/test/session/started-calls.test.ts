@@ -64,7 +64,7 @@ const once = ["ToolCallStarted", "ToolCallFinished"];
 describe("a call that a crash interrupted and that the opening starts again", () => {
   it("begins the events of a listener, once", async () => {
     const paying = payingAgent();
-    const session = await open(paying.agent, await interrupted(paying));
+    await using session = await open(paying.agent, await interrupted(paying));
     const types = heardBy(session);
     await paying.runsBegin(2);
     const late = heardBy(session);
@@ -73,12 +73,11 @@ describe("a call that a crash interrupted and that the opening starts again", ()
     await session.settled();
     expect(callEvents(types)).toEqual(once);
     expect(callEvents(late)).toEqual(once);
-    await session.close();
   });
 
   it("begins the events of each iterator over running(), once", async () => {
     const paying = payingAgent();
-    const session = await open(paying.agent, await interrupted(paying));
+    await using session = await open(paying.agent, await interrupted(paying));
     const run = session.running();
     if (run === undefined) throw new Error("Nothing runs.");
     const typesOf = async () => {
@@ -91,16 +90,15 @@ describe("a call that a crash interrupted and that the opening starts again", ()
     all.push(typesOf());
     paying.endRun();
     for (const types of await Promise.all(all)) expect(callEvents(types)).toEqual(once);
-    await session.close();
   });
 
   it("begins the events of a session that only reads, while its owner runs it", async () => {
     const paying = payingAgent();
     const log = memoryLog();
-    const owner = await open(paying.agent, log);
+    await using owner = await open(paying.agent, log);
     await owner.send("Pay.");
     await paying.runsBegin(1);
-    const reader = await openSession(paying.agent, { log, id: "ada", access: "read" });
+    await using reader = await openSession(paying.agent, { log, id: "ada", access: "read" });
     const types = heardBy(reader);
     await settled();
     expect(types).toEqual(["ToolCallStarted"]);
@@ -108,7 +106,6 @@ describe("a call that a crash interrupted and that the opening starts again", ()
     await owner.settled();
     await reader.refresh();
     expect(callEvents(types)).toEqual(once);
-    await Promise.all([owner.close(), reader.close()]);
   });
 });
 

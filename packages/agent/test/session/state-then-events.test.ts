@@ -70,7 +70,7 @@ describe("the state of a session, and what comes after it", () => {
   });
 
   it("is without a gap and without a double by seq() and follow(), however much later that is called", async () => {
-    const session = await openSession(agent(), { log: memoryLog(), id: "ada" });
+    await using session = await openSession(agent(), { log: memoryLog(), id: "ada" });
     const views: { readonly state: AgentState; readonly seq: number }[] = [];
     session.subscribe(() => views.push({ state: stateOf(session), seq: session.seq() }));
     await session.ask("Work.");
@@ -87,7 +87,6 @@ describe("the state of a session, and what comes after it", () => {
     await session.ask("Again.");
     for (const read of await Promise.all(following))
       expect(read()).toEqual({ state: stateOf(session), seq: session.seq() });
-    await session.close();
   });
 
   it("is given by seq() from the beginning: 0, and in a log the number of its last record", async () => {
@@ -97,9 +96,8 @@ describe("the state of a session, and what comes after it", () => {
     await session.ask("Work.");
     expect(session.seq()).toBe(session.info().seq);
     await session.close();
-    const reader = await openSession(agent(), { log, id: "ada", access: "read" });
+    await using reader = await openSession(agent(), { log, id: "ada", access: "read" });
     expect(reader.seq()).toBe(session.seq());
-    await reader.close();
   });
 
   it("counts what a session does while it is started from a state, and the trace has it", async () => {

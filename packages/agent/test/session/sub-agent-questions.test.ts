@@ -131,14 +131,9 @@ describe("a question of a sub-agent", () => {
   it("of two agents that one call runs is identified by its digest", async () => {
     const paid: Paid = [];
     const tools = [asTool(payer(paid, "a"), "first"), asTool(payer(paid, "b"), "second")];
-    const both = defineTool({
-      name: "both",
-      description: "Runs two agents.",
-      input: { type: "object" },
-      execute: async (_, context) => {
-        await Promise.all(tools.map(async (tool) => await tool.run('{"task":"Pay."}', context)));
-        return "done";
-      },
+    const both = toolOf("both", async (_, context) => {
+      await Promise.all(tools.map(async (tool) => await tool.run('{"task":"Pay."}', context)));
+      return "done";
     });
     const session = asking([both]);
     await rest();
@@ -316,7 +311,7 @@ describe("a question of a sub-agent in a log", () => {
     const asked = only(first.questions());
     await first.close();
 
-    const second = await openSession(newLead(), { log, id: "ada" });
+    await using second = await openSession(newLead(), { log, id: "ada" });
     const shown: SubAgentEvent[] = [];
     second.onEvent((event) => {
       if (event.type === "SubAgentEvent" && event.event.type === "ApprovalRequested") shown.push(event);
@@ -335,7 +330,6 @@ describe("a question of a sub-agent in a log", () => {
     expect(decided).toMatchObject([{ by: "ann" }]);
     const ofCaller = (await readSession(log, "ada")).inputs.map(({ type }) => type);
     expect(ofCaller).not.toContain("tool-call-decided");
-    await second.close();
   });
 
   it("is answered by another process, which posts to the log of the sub-agent, and not by one that reads", async () => {
@@ -355,7 +349,7 @@ describe("a question of a sub-agent in a log", () => {
         "lead",
       );
     };
-    const owner = await openSession(newLead(), { log, id: "ada" });
+    await using owner = await openSession(newLead(), { log, id: "ada" });
     owner.onEvent(() => undefined);
     const run = owner.ask("Start.");
     await rest();
@@ -378,6 +372,5 @@ describe("a question of a sub-agent in a log", () => {
       reason: "already-decided",
       decidedBy: "bob",
     });
-    await owner.close();
   });
 });

@@ -179,12 +179,12 @@ describe("a tool that asks in the middle of its call", () => {
     async (open) => {
       const world = new Restarts();
       const agent = defineAgent({ llm: callsThenAnswers({ name: "book" }), tools: [booking()] });
-      const session = await world.open(agent);
+      await using session = await world.open(agent);
       await session.send("Book a seat.");
       const question = await asked(session);
       const answer = { answer: { seat: "12A" } };
       await forkSession(world.log, "ada", session.seq(), { as: "fork", open });
-      const fork = await openSession(agent, { log: world.log, id: "fork", clock: world.clock });
+      await using fork = await openSession(agent, { log: world.log, id: "fork", clock: world.clock });
       const own = await asked(fork);
       expect(own).toMatchObject({ question: question.question, toolCallId: question.toolCallId });
       expect(await fork.decide(question, answer)).toEqual({ status: "ignored", reason: "digest-mismatch" });
@@ -197,8 +197,6 @@ describe("a tool that asks in the middle of its call", () => {
       // The records of an answered question are copied with its answer.
       const { state } = await forkSession(world.log, "ada", session.seq(), { as: "later", open });
       expect(state.toolCalls).toMatchObject({ call_1: { asked: { reply: { type: "answered" } } } });
-      await fork.close();
-      await session.close();
     },
   );
 

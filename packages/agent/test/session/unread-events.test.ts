@@ -3,6 +3,7 @@ import { answers, callsTools, hangs, MockLlmCaller, type MockStep } from "@moora
 import { describe, expect, it } from "vitest";
 import { defineAgent, startSession, type AgentEvent, type AgentRun, type Session } from "../../src/index.ts";
 import { scene, settled, toolOf } from "../support.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 const wordsOf = (count: number): string => Array.from({ length: count }, (_, index) => `w${index} `).join("");
 
@@ -136,11 +137,10 @@ describe("the trace of a session", () => {
     const agent = defineAgent({
       llm: new MockLlmCaller(() => answers("Hi.")),
       config: {
-        graph: {
-          states: ["Turning"],
-          rows: { Planning: { LlmFinalAnswer: "Turning" }, Turning: { Again: "Turning", Enough: "Done" } },
-          terminals: [],
-        },
+        graph: graphOf({
+          Planning: { LlmFinalAnswer: "Turning" },
+          Turning: { Again: "Turning", Enough: "Done" },
+        }),
       },
       states: { Turning: () => ((turns += 1) % turnsPerLoop === 0 ? "Enough" : "Again") },
     });

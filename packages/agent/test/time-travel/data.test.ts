@@ -78,10 +78,9 @@ describe("a fork with an update of data", () => {
     expect((await stateAt(log, "fork", fork.seq - 1)).state.data).toEqual({ items: ["tea"] });
     expect(await verifySession(log, "fork")).toMatchObject({ ok: true, seq: fork.seq });
     expect((await stateAt(log, "ada")).state.data).toEqual({ items: ["tea", "rice", "milk"] });
-    const session = await openSession(shop(), { log, id: "fork" });
+    await using session = await openSession(shop(), { log, id: "fork" });
     await session.ask("milk");
     expect(session.current().data.items).toEqual(["salt", "milk"]);
-    await session.close();
   });
 
   it.each(["reuse", "close", "rerun"] as const)(
@@ -177,9 +176,8 @@ describe("the difference of two sessions with data", () => {
     const data = defineData({ schema: z.object({ owner: z.string() }), initial: { owner: "nana" } });
     const agent = defineAgent({ llm: new MockLlmCaller(() => answers("ok")), data });
     for (const owner of ["ada", "bob"]) {
-      const session = await openSession(agent, { log, id: owner });
+      await using session = await openSession(agent, { log, id: owner });
       await session.update((draft) => void (draft.owner = owner));
-      await session.close();
     }
     const diff = await diffSessions({ log, id: "ada" }, { log, id: "bob" });
     expect(diff.state).toEqual([{ path: "data.owner", a: "ada", b: "bob" }]);

@@ -145,18 +145,16 @@ describe("a fork of a call whose question was answered and that has not continue
     async (replay) => {
       const world = new Restarts();
       const booked: unknown[] = [];
-      const pay = defineTool({
-        name: "pay",
-        description: "Pays.",
-        replay,
-        input: { type: "object" },
-        execute: (_, { asked }) => {
+      const pay = toolOf(
+        "pay",
+        (_, { asked }) => {
           if (asked === undefined)
             return toolAsks({ question: "Pay?", answer: { type: "string" }, state: null });
           booked.push(asked.reply);
           return "paid";
         },
-      });
+        { replay },
+      );
       const agent = defineAgent({ llm: callsThenAnswers({ name: "pay" }), tools: [pay] });
       await world.crash(agent);
       const post = await world.open(agent, { access: "post" });

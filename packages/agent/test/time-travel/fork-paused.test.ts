@@ -194,10 +194,9 @@ describe("the difference of two sessions", () => {
     const world = new Restarts();
     const agent = defineAgent({ llm: callsThenAnswers() });
     for (const id of ["a", "b"]) {
-      const session = await world.open(agent, { id });
+      await using session = await world.open(agent, { id });
       await world.clock.advanceAsync(1_000);
       await session.pause("hold", `req-${id}`);
-      await session.close();
     }
     const [a, b] = ["a", "b"].map((id) => ({ log: world.log, id }));
     if (a === undefined || b === undefined) throw new Error("There are two.");

@@ -16,6 +16,7 @@ import { checkSound, sceneOf, type Scene } from "@moora/testbed/durable/scene";
 import { callsThenAnswers, never, questionOf, Restarts, textOf } from "../restarts/restarts.ts";
 import { toolOf } from "../support.ts";
 import { recordsOf, recordSession } from "./record-session.ts";
+import { graphOf } from "@moora/testbed/graph-of";
 
 /** A batch of four calls, two of which ask, and a step after it. */
 const script = [[call("look"), call("pay"), call("ship", 3), call("sign")], [call("look", 2)]];
@@ -155,13 +156,12 @@ describe("a fork within a batch of calls", () => {
     };
     const running = await closedNow("running");
     expect(resultsIn(running)).toEqual(["outcome-unknown", "not-run"]);
-    const session = await world.open(agent);
+    await using session = await world.open(agent);
     expect(questionOf(session).about).toBe("outcome");
     const asked = await closedNow("asked");
     expect(asked.toolCalls["call_1"]?.result).toMatchObject({ code: "outcome-unknown" });
     expect(asked.toolCalls["call_1"]?.decision).toMatchObject({ type: "unknown", by: "fork" });
     expect(problemsAfter(asked)).toEqual([]);
-    await session.close();
   });
 
   it.each([
@@ -173,11 +173,7 @@ describe("a fork within a batch of calls", () => {
     const agent = defineAgent({
       llm: new MockLlmCaller(() => answers("done")),
       config: {
-        graph: {
-          states: ["Charge"],
-          rows: { Planning: { LlmFinalAnswer: "Charge" }, Charge: { Charged: "Done" } },
-          terminals: [],
-        },
+        graph: graphOf({ Planning: { LlmFinalAnswer: "Charge" }, Charge: { Charged: "Done" } }),
       },
       states: { Charge: { replay: "once", handle } },
     });
@@ -187,20 +183,19 @@ describe("a fork within a batch of calls", () => {
     await first.close();
     const begun = await world.seqOf("state-handler-started");
     await forkSession(world.log, "ada", begun, { as: "again", open });
-    const fork = await world.open(agent, { id: "again" });
+    await using fork = await world.open(agent, { id: "again" });
     expect(ran).toBe(runs);
     expect(fork.current().reActContext.control.type).toBe("Done");
     expect(await verifySession(world.log, "again")).toMatchObject({ ok: true });
-    await fork.close();
   });
 
   it("does not approve for the original, nor the original for it: questions bind to their session", async () => {
     const scene = sceneOf(script, config);
-    const session = await scene.open();
+    await using session = await scene.open();
     await session.send("Please.");
     await quiet(session);
     await forkSession(scene.log(), "ada", session.info().seq, { as: "again", open: "rerun" });
-    const other = await scene.open({ id: "again" });
+    await using other = await scene.open({ id: "again" });
     await quiet(other);
     const [here] = session.questions();
     const [there] = other.questions();
@@ -208,7 +203,6 @@ describe("a fork within a batch of calls", () => {
     if (here === undefined || there === undefined) throw new Error("Nothing is asked.");
     expect(await session.decide(there, "approve")).toMatchObject({ reason: "digest-mismatch" });
     expect(await other.decide(here, "approve")).toMatchObject({ reason: "digest-mismatch" });
-    await Promise.all([session.close(), other.close()]);
   });
 });
 
@@ -254,12 +248,15 @@ describe("a fork with an edit", () => {
       }),
     );
     expect(questions.map((question) => question?.parameters)).toEqual([{ of: 1 }, { of: 99 }]);
-    const session = await openSession(scene.agent, { log: scene.log(), id: "edited 1", access: "post" });
+    await using session = await openSession(scene.agent, {
+      log: scene.log(),
+      id: "edited 1",
+      access: "post",
+    });
     const [seen, meant] = questions;
     if (seen === undefined || meant === undefined) throw new Error("Nothing is asked.");
     expect(await session.decide(seen, "approve")).toMatchObject({ reason: "digest-mismatch" });
     expect(await session.decide(meant, "approve")).toMatchObject({ status: "accepted" });
-    await session.close();
   });
 
   it("counts what does no longer apply where something was left out", async () => {

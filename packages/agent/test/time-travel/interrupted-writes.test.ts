@@ -16,6 +16,7 @@ import {
   type SessionErrorCode,
 } from "../../src/index.ts";
 import { ends, interrupted } from "../retention/interruptions.ts";
+import { onAppend } from "@moora/testbed/durable/on-append";
 
 const agent = defineAgent({ llm: new MockLlmCaller(() => answers("Hello.")) });
 
@@ -84,9 +85,8 @@ const nothing = { pruned: [], kept: [], incomplete: [] };
 
 async function checkIsComplete(log: EventLog): Promise<void> {
   expect(await verifySession(log, "copy")).toMatchObject({ ok: true });
-  const session = await openSession(agent, { log, id: "copy" });
+  await using session = await openSession(agent, { log, id: "copy" });
   expect(session.current().messages.map(({ content }) => content)).toEqual(["Hi.", "Hello."]);
-  await session.close();
 }
 
 describe.each(Object.entries(writes))("%s that is interrupted at any write", (name, write) => {
@@ -141,13 +141,10 @@ describe.each(Object.entries(writes))("%s that is interrupted at any write", (na
 function slowLog(inner: EventLog) {
   const reached = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
-  const log = withSessions(inner, (session) => ({
-    async append(seq, records) {
-      reached.resolve();
-      await opened.promise;
-      await session.append(seq, records);
-    },
-  }));
+  const log = onAppend(inner, async () => {
+    reached.resolve();
+    await opened.promise;
+  });
   return { log, reached: reached.promise, open: () => opened.resolve() };
 }
 

@@ -49,14 +49,12 @@ describe("the event loop has turns while a long session", () => {
     "is compared": () => diffSessions({ log, id: "ada" }, { log, id: "ada" }),
     "is read from its text": async () => await expect(importSession(log, text, "ada")).rejects.toThrow("ada"),
     "is followed": async () => {
-      const session = await openSession(agent, { log, id: "ada", access: "read" });
+      await using session = await openSession(agent, { log, id: "ada", access: "read" });
       await session.follow(0, () => undefined);
-      await session.close();
     },
     "has its history read": async () => {
-      const session = await openSession(agent, { log, id: "ada", access: "read" });
+      await using session = await openSession(agent, { log, id: "ada", access: "read" });
       await session.history();
-      await session.close();
     },
     "is folded by a host": async () => {
       const { header, records: all } = parsePortable(text);

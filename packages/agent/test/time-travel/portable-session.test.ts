@@ -46,11 +46,10 @@ describe("a portable session", () => {
     await recordSession(scene, ["Please."], () => Promise.resolve());
     const log = memoryLog();
     await importSession(log, await exportSession(scene.log(), "ada"), "moved");
-    const session = await openSession(scene.agent, { log, id: "moved", clock: scene.clock });
+    await using session = await openSession(scene.agent, { log, id: "moved", clock: scene.clock });
     expect(session.questions()).toHaveLength(1);
     await driveToEnd(session, { says: ["Please."], decide: () => "approve" }, scene.clock);
     expect(session.current().reActContext.control.type).toBe("Done");
-    await session.close();
   });
 
   it("says of a call that was approved and had not begun that it did not run, with a sound record", async () => {

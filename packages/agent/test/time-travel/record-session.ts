@@ -9,7 +9,7 @@ export async function recordSession(
   says: readonly string[] = ["Please."],
   decide: (session: DurableSession) => Promise<void> = approveAll,
 ): Promise<void> {
-  const session = await scene.open();
+  await using session = await scene.open();
   // A listener shows the questions that `decide` answers.
   session.onEvent(() => undefined);
   for (const text of says) {
@@ -18,7 +18,6 @@ export async function recordSession(
     await decide(session);
     await quiet(session);
   }
-  await session.close();
 }
 
 export async function approveAll(session: DurableSession): Promise<void> {
