@@ -136,7 +136,9 @@ function toolOutcome(
   if (!isPromise(running)) return running;
   const { spends } = tool.definition;
   // A result that arrives after a cancel or the timeout of the tool is dropped. Its usage counts all the same.
-  const dropped = ({ usage }: ToolOutcome): void => {
+  const dropped = (outcome: ToolOutcome): void => {
+    // A tool without types may resolve with anything.
+    const { usage }: Partial<ToolOutcome> = Object(outcome);
     host.onLateOutput?.(effect.key, "result");
     if (spends !== undefined)
       host.dispatchLate?.(usageReported(effect.key, validUsage(usage), host.clock.now()));
