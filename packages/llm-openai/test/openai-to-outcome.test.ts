@@ -121,7 +121,7 @@ describe("an answer of the Responses API", () => {
     expect(outcome).toMatchObject({ ok: false, failure: { kind: "malformed", retryable: true } });
   });
 
-  it("that a content filter stopped is no refusal, also with the text of one", async () => {
+  it("that a content filter stopped is not a refusal, also with the text of one", async () => {
     const refusal = { ...message, content: [{ type: "refusal", refusal: "Not with this." }] };
     const filtered = end("incomplete", { incomplete_details: { reason: "content_filter" } });
     expect(await outcomeOf(itemDone(0, refusal), filtered)).toMatchObject({
