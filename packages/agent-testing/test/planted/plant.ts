@@ -1,7 +1,9 @@
 import type * as core from "@moora/agent-core-state-machine";
+import type * as internal from "@moora/agent-core-state-machine/internal";
 import type { AgentInput, AgentState, AgentStep } from "@moora/agent-core-state-machine";
 
 type Core = typeof core;
+type Internal = typeof internal;
 
 /** The transition as it is without the defect. */
 export type Transition = (input: AgentInput, state: AgentState) => AgentStep;
@@ -42,6 +44,15 @@ export function withPlanted(original: Core, plant: Plant): Core {
     },
   };
 }
+
+/** The part of the package by which sessions apply inputs, with the same defect. */
+export const withPlantedHost = (original: Internal, plant: Plant, { step }: Core): Internal => ({
+  ...original,
+  stepOfHost: (input) => (state) => {
+    const stepped = plant(input, state, (given, from) => step(given)(from));
+    return stepped.state === state ? undefined : stepped;
+  },
+});
 
 /** A transition with another configuration or other tools, which the next state does not keep. */
 export function transitionWith(

@@ -1,7 +1,8 @@
+import type * as Core from "@moora/agent-core-state-machine";
 import { changeConfig } from "@moora/agent-core-state-machine/internal";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { deniesCancelledRun, takesForgedDecision, takesLateResult } from "./defects.ts";
-import { transitionWith, withPlanted, type Plant } from "./plant.ts";
+import { transitionWith, withPlanted, withPlantedHost, type Plant } from "./plant.ts";
 
 const core = "@moora/agent-core-state-machine";
 
@@ -10,10 +11,12 @@ let planted: Plant | undefined;
 
 // The modules are evaluated anew around a reducer with the defect, and once more without it for the files that follow.
 vi.resetModules();
-vi.doMock(core, async (importOriginal) =>
-  withPlanted(await importOriginal(), (input, state, transition) =>
-    planted === undefined ? transition(input, state) : planted(input, state, transition),
-  ),
+const unplanted = await vi.importActual<typeof Core>(core);
+const transition: Plant = (input, state, original) =>
+  planted === undefined ? original(input, state) : planted(input, state, original);
+vi.doMock(core, () => withPlanted(unplanted, transition));
+vi.doMock(`${core}/internal`, async (importOriginal) =>
+  withPlantedHost(await importOriginal(), transition, unplanted),
 );
 const { simulate } = await import("../../src/index.ts");
 const { payingAgent } = await import("../paying-agent.ts");
@@ -21,6 +24,7 @@ const { shopAgent } = await import("../shop-agent.ts");
 
 afterAll(() => {
   vi.doUnmock(core);
+  vi.doUnmock(`${core}/internal`);
   vi.resetModules();
 });
 
