@@ -13,7 +13,7 @@ const logs = "packages/agent-testing/test/hosts/hosts.long.test.ts";
 /** What Restate cannot do. */
 export const restateCannot: ConformanceHost["cannot"] = {
   clock: "The clock of Restate is that of the system.",
-  "take-over": "A session has no owner.",
+  "take-over": "A session on Restate has no owner: each effect is an invocation of its own.",
 };
 
 /** What DBOS cannot do. */

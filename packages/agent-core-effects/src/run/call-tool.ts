@@ -137,11 +137,12 @@ function toolOutcome(
   const { spends } = tool.definition;
   // A result that arrives after a cancel or the timeout of the tool is dropped. Its usage counts all the same.
   const dropped = (outcome: ToolOutcome): void => {
+    // A tool without types may resolve with anything.
+    const { usage }: Partial<ToolOutcome> = Object(outcome);
     host.onLateOutput?.(effect.key, "result");
-    if (spends === undefined) return;
-    const { usage }: Pick<ToolOutcome, "usage"> = Object(outcome);
-    host.dispatchLate?.(usageReported(effect.key, validUsage(usage), host.clock.now()));
+    if (spends !== undefined)
+      host.dispatchLate?.(usageReported(effect.key, validUsage(usage), host.clock.now()));
   };
-  // A `Tool` must not reject or return what is no outcome, but one that was not made by `defineTool` might.
+  // A `Tool` must not reject, but one that was not made by `defineTool` might.
   return withTimeout(running, { tool, late, caught: thrownToOutcome, dropped }, host);
 }

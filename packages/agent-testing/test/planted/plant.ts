@@ -45,11 +45,15 @@ export function withPlanted(original: Core, plant: Plant): Core {
   };
 }
 
-/** The part of the package by which sessions apply inputs, with the same defect. */
-export const withPlantedHost = (original: Internal, plant: Plant, { step }: Core): Internal => ({
+/** What hosts use of the reducer, with the same defect: it is not public. */
+export const withPlantedHost = (
+  original: Internal,
+  plant: Plant,
+  step: (input: AgentInput, state: AgentState) => AgentStep,
+): Internal => ({
   ...original,
   stepOfHost: (input) => (state) => {
-    const stepped = plant(input, state, (given, from) => step(given)(from));
+    const stepped = plant(input, state, step);
     return stepped.state === state ? undefined : stepped;
   },
 });

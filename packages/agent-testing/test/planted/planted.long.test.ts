@@ -1,22 +1,22 @@
-import type * as Core from "@moora/agent-core-state-machine";
 import { changeConfig } from "@moora/agent-core-state-machine/internal";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { deniesCancelledRun, takesForgedDecision, takesLateResult } from "./defects.ts";
 import { transitionWith, withPlanted, withPlantedHost, type Plant } from "./plant.ts";
 
 const core = "@moora/agent-core-state-machine";
+const internal = "@moora/agent-core-state-machine/internal";
 
 /** The defect that the reducer has at present. */
 let planted: Plant | undefined;
+const plant: Plant = (input, state, transition) =>
+  planted === undefined ? transition(input, state) : planted(input, state, transition);
 
 // The modules are evaluated anew around a reducer with the defect, and once more without it for the files that follow.
 vi.resetModules();
-const unplanted = await vi.importActual<typeof Core>(core);
-const transition: Plant = (input, state, original) =>
-  planted === undefined ? original(input, state) : planted(input, state, original);
-vi.doMock(core, () => withPlanted(unplanted, transition));
-vi.doMock(`${core}/internal`, async (importOriginal) =>
-  withPlantedHost(await importOriginal(), transition, unplanted),
+const sound = await vi.importActual<typeof import("@moora/agent-core-state-machine")>(core);
+vi.doMock(core, async (importOriginal) => withPlanted(await importOriginal(), plant));
+vi.doMock(internal, async (importOriginal) =>
+  withPlantedHost(await importOriginal(), plant, (input, state) => sound.step(input)(state)),
 );
 const { simulate } = await import("../../src/index.ts");
 const { payingAgent } = await import("../paying-agent.ts");
@@ -24,7 +24,7 @@ const { shopAgent } = await import("../shop-agent.ts");
 
 afterAll(() => {
   vi.doUnmock(core);
-  vi.doUnmock(`${core}/internal`);
+  vi.doUnmock(internal);
   vi.resetModules();
 });
 
@@ -81,8 +81,8 @@ describe("a simulation finds a defect that is planted in the reducer", () => {
       agent: payingAgent("once"),
       found: /V4.*runs once/,
     },
-  ])("$defect: in at most 15 actions", async ({ plant, agent, found }) => {
-    planted = plant;
+  ])("$defect: in at most 15 actions", async ({ plant: defect, agent, found }) => {
+    planted = defect;
     const { failure } = await simulate(agent, { runs: 2_000, faults });
     expect(String(failure?.failure)).toMatch(found);
     expect(failure?.shrunk.session.actions.length).toBeLessThanOrEqual(15);

@@ -214,14 +214,17 @@ async function settledInputs(
       const { state: original } = await positionOf(session, position);
       if (isLoopRunning(original)) positionIn(session, end);
       const later = session.inputs.slice(position);
-      const copied = {
-        begunLater: callsBegunIn(later, original),
-        hasSameKeys: false,
-        made: "forked",
-      } as const;
       return {
         settled: [...edited, ...settlingInputs(original, later)],
-        closing: [(reached) => closingOfCopy(reached, copied)],
+        // The calls of an answer that the original has got later are among those that it may have begun.
+        closing: [
+          (reached) =>
+            closingOfCopy(reached, {
+              begunLater: callsBegunIn(later, reached),
+              hasSameKeys: false,
+              made: "forked",
+            }),
+        ],
       };
     }
     case "close":
