@@ -230,7 +230,9 @@ export function createAgentTransition(
     const known = configured.get(config);
     if (known !== undefined) return known;
     const changed = changeConfig(config, change);
-    const own = JSON.stringify(changed) === JSON.stringify(config) ? config : frozen(changed);
+    const isSame = JSON.stringify(changed) === JSON.stringify(config);
+    // The elements of a state of the application are not frozen.
+    const own = isSame ? config : Object.isFrozen(config) ? frozen(changed) : changed;
     configured.set(config, own);
     return own;
   };

@@ -53,13 +53,16 @@ export const hasUsage = (usage: AgentUsage): boolean => Object.values(usage).som
 
 /** Adds a report to a usage. Returns a new object. */
 export const addAgentUsage = (a: AgentUsage, b: UsageReport): AgentUsage => ({
-  inputTokens: a.inputTokens + (b.inputTokens ?? 0),
-  cachedInputTokens: a.cachedInputTokens + (b.cachedInputTokens ?? 0),
-  cacheWriteTokens: a.cacheWriteTokens + (b.cacheWriteTokens ?? 0),
-  outputTokens: a.outputTokens + (b.outputTokens ?? 0),
-  reasoningTokens: a.reasoningTokens + (b.reasoningTokens ?? 0),
-  cost: (a.cost ?? 0) + (b.cost ?? 0),
+  inputTokens: sum(a.inputTokens, b.inputTokens),
+  cachedInputTokens: sum(a.cachedInputTokens, b.cachedInputTokens),
+  cacheWriteTokens: sum(a.cacheWriteTokens, b.cacheWriteTokens),
+  outputTokens: sum(a.outputTokens, b.outputTokens),
+  reasoningTokens: sum(a.reasoningTokens, b.reasoningTokens),
+  cost: sum(a.cost, b.cost),
 });
+
+/** JSON has no Infinity. */
+const sum = (a: number = 0, b: number = 0): number => Math.min(a + b, Number.MAX_VALUE);
 
 /** The sum of input and output tokens. */
 export const totalTokens = (usage: AgentUsage): number => usage.inputTokens + usage.outputTokens;

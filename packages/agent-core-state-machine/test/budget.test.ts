@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cappedBudget } from "../src/internal.ts";
+import { addAgentUsage, cappedBudget, noAgentUsage } from "../src/internal.ts";
 
 describe("a budget that is capped to what its caller may spend", () => {
   it("is the smaller amount of both, for a loop; what is limited in total stays", () => {
@@ -17,4 +17,10 @@ describe("a budget that is capped to what its caller may spend", () => {
   it("has whole tokens only", () => {
     expect(cappedBudget({}, { tokens: 70.9 })).toEqual({ maxTokens: 70 });
   });
+});
+
+it("the sum of two enormous reports is a number that JSON keeps", () => {
+  const report = { ...noAgentUsage, inputTokens: Number.MAX_VALUE, cost: Number.MAX_VALUE };
+  const sum = addAgentUsage(addAgentUsage(noAgentUsage, report), report);
+  expect(JSON.parse(JSON.stringify(sum))).toEqual(sum);
 });

@@ -5,6 +5,7 @@ import * as vue from "vue";
 import {
   agentTransition,
   beginReplay,
+  createAgentTransition,
   initialAgentState,
   parseState,
   step,
@@ -178,6 +179,13 @@ describe.each(counts)("a state with %i messages, calls and open calls", (count) 
     expect(changed.messages).toHaveLength(state.messages.length - 1);
     expect(json(after(produce(state, () => undefined))) === expected).toBe(true);
   });
+});
+
+it("a state of the application stays its own also where its transition has another configuration", () => {
+  const own: AgentState = structuredClone(stateWith(1));
+  const changed = createAgentTransition({ limits: { maxSteps: 5 } })(message(7))(own);
+  for (const state of [own, changed])
+    expect([state, state.messages, state.reActContext, state.config].some(Object.isFrozen)).toBe(false);
 });
 
 it("a state of the application, which is not frozen, stays its own", () => {

@@ -123,7 +123,8 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
     const outcome = this.#draft.end({
       parts: this.#parts.build(),
       raw,
-      unknown: unified === "error" ? "server" : unified,
+      meaning: unified === "error" || unified === "other" ? undefined : unified,
+      unknown: unified === "error" ? "server" : "other",
     });
     return withWarnings(outcome, ...this.#warnings);
   }

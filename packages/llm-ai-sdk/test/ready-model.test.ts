@@ -95,9 +95,20 @@ describe("a caller of a model that is ready", () => {
     [finish("other", "network_error"), "server"],
     [finish("other", "sensitive"), "content-filter"],
     [finish("other", "model_context_window_exceeded"), "context-length"],
+    [finish("content-filter", "SAFETY"), "content-filter"],
+    [finish("content-filter", "refusal"), "refusal"],
+    [finish("stop", "refusal"), "refusal"],
   ])("ends with the text so far after %j", async (last, kind) => {
     const outcome = await aiSdk(scriptedModel([...textParts("Hel"), last])).call(requestOf());
     expect(outcome).toMatchObject({ ok: false, partial: "Hel", failure: { kind } });
+  });
+
+  it.each([
+    ["stop", "tool_use"],
+    ["length", "model_context_window_exceeded"],
+  ] as const)("has the finish %s that its package reads in %s", async (unified, raw) => {
+    const outcome = await aiSdk(scriptedModel([...textParts("{}"), finish(unified, raw)])).call(requestOf());
+    expect(outcome).toMatchObject({ ok: true, finish: { unified, raw } });
   });
 
   it("is cut off where only the provider's own word says so", async () => {

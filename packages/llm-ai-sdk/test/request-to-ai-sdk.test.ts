@@ -134,6 +134,21 @@ describe("files", () => {
     expect(warnings).toHaveLength(isSent ? 0 : 1);
   });
 
+  it.each(["google.generative-ai", "amazon-bedrock"])(
+    "of a failed result are sent by URL to %s, as those of a message",
+    (provider) => {
+      const file = { mediaType: "image/png", url: "https://cdn.test/dot.png" };
+      const fileOf = (isError: boolean) => {
+        const results = [{ isError, content: "a picture", files: [file] }];
+        const messages = [...requestOf().messages, { role: "assistant", turn: sum, results } as const];
+        const supportedUrls = { "image/*": [/^https:/] };
+        return JSON.stringify(convert({ messages, tools: [add] }, { provider, supportedUrls }).body.prompt);
+      };
+      expect(fileOf(true)).toContain('"type":"url"');
+      expect(fileOf(false)).not.toContain('"type":"url"');
+    },
+  );
+
   it("of a result are in it where the provider accepts them, otherwise in the next user message", () => {
     const results = [{ isError: false, content: "a picture", files: [png] }];
     const messages = [...requestOf().messages, { role: "assistant", turn: sum, results } as const];

@@ -114,9 +114,10 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
       return failedOutcome(failure, draft.text, draft.usage());
     }
     const items = this.#items(response);
-    if (!items && details?.reason !== "content_filter")
+    const isFiltered = details?.reason === "content_filter";
+    if (!items && !isFiltered)
       return draft.failed("malformed", "The response ended before all of its items.");
-    const message = this.#refusalIn(items ?? []);
+    const message = isFiltered ? undefined : this.#refusalIn(items ?? []);
     draft.model = response.model;
     return draft.end({
       parts: (items ?? []).map((item) => itemToPart(item, this.#context.normalized.nameOf)),

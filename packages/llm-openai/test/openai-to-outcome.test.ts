@@ -121,6 +121,18 @@ describe("an answer of the Responses API", () => {
     expect(outcome).toMatchObject({ ok: false, failure: { kind: "malformed", retryable: true } });
   });
 
+  it("that a content filter stopped is not a refusal, also with the text of one", async () => {
+    const refusal = { ...message, content: [{ type: "refusal", refusal: "Not with this." }] };
+    const filtered = end("incomplete", { incomplete_details: { reason: "content_filter" } });
+    expect(await outcomeOf(itemDone(0, refusal), filtered)).toMatchObject({
+      failure: {
+        kind: "content-filter",
+        message: "A content filter stopped the answer.",
+        raw: "content_filter",
+      },
+    });
+  });
+
   it("may miss items that were cut by the token limit", async () => {
     const call = { type: "function_call", call_id: "c", name: "add", arguments: "" };
     const reason = { incomplete_details: { reason: "max_output_tokens" } };

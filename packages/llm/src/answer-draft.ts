@@ -31,11 +31,20 @@ const finishRows: readonly (readonly [RegExp, LlmFinish["unified"] | LlmFailureK
   [/^(network_)?error$|^abort(ed)?$/, "server"],
 ];
 
+/** What failures say of answers that ended with them, where the provider says nothing. */
+const failureMessages: { readonly [kind in LlmFailureKind]?: string } = {
+  refusal: "The model refused to answer.",
+  "content-filter": "A content filter stopped the answer.",
+  "context-length": "The answer exceeds the context window.",
+};
+
 /** The end of a complete answer. */
 export interface AnswerEnd {
   readonly parts: readonly LlmPart[];
   /** The provider's finish reason. */
   readonly raw: string;
+  /** What the reason means, where the provider's library has read it. Only a refusal and a limit of tokens are read in `raw`, too. */
+  readonly meaning?: LlmFinish["unified"] | LlmFailureKind | undefined;
   /** What the reason means where it is not a known one. Default: `other`. */
   readonly unknown?: LlmFinish["unified"] | LlmFailureKind;
   /** What the provider says of a failed answer. */
@@ -86,9 +95,14 @@ export class AnswerDraft {
   }
 
   /** The outcome of an answer that is complete, by its finish reason. */
-  end({ parts, raw, unknown = "other", message, confidence }: AnswerEnd): LlmOutcome {
-    const meaning = finishRows.find(([pattern]) => pattern.test(raw))?.[1] ?? unknown;
-    if (!isUnified(meaning)) return this.failed(meaning, message ?? `The model stopped with ${raw}.`, raw);
+  end({ parts, raw, meaning: given, unknown = "other", message, confidence }: AnswerEnd): LlmOutcome {
+    const known = finishRows.find(([pattern]) => pattern.test(raw))?.[1];
+    const isCertain = known === "refusal" || known === "length";
+    const meaning = (isCertain ? known : (given ?? known)) ?? unknown;
+    if (!isUnified(meaning)) {
+      const said = message ?? failureMessages[meaning] ?? `The model stopped with ${raw}.`;
+      return this.failed(meaning, said, raw);
+    }
     // Some servers send `stop` after a call.
     const hasCalls = parts.some((part) => part.type === "tool-call");
     const unified = meaning === "stop" && hasCalls ? "tool-calls" : meaning;

@@ -60,7 +60,7 @@ export interface FileLimits {
 export interface FileRules extends FileLimits {
   /** The media types that it takes as data. Default: any. */
   readonly types?: RegExp;
-  /** Whether it takes the URL of a file, in a result or in a message. Default: by its type. */
+  /** Whether it takes the URL of a file, in a result that has not failed or elsewhere. Default: by its type. */
   readonly takesUrl?: (
     file: { readonly url: string; readonly mediaType: string },
     isInResult: boolean,
@@ -87,7 +87,7 @@ export function takenFiles(
     if (place === "turn") return true;
     if (place === "failed-result" && !inFailedResults) return false;
     const isUrl = "url" in file && takesUrl !== undefined;
-    return isUrl ? takesUrl(file, place !== "message") : (types?.test(file.mediaType) ?? true);
+    return isUrl ? takesUrl(file, place === "result") : (types?.test(file.mediaType) ?? true);
   };
   return (given, place) => {
     const file = knownFile(given);

@@ -16,7 +16,7 @@ export type ErrorRows = readonly (readonly [ErrorKind, RegExp])[];
 /** The codes of providers. */
 const codeRows: ErrorRows = [
   // 1113 is the number of Zhipu for an account without credit, 1261 for a prompt that is too long.
-  ["billing", /billing|_billable$|_spend_limit_|_quota|^1113$/i],
+  ["billing", /billing|_billable$|_spend_limit_|^insufficient_quota$|^exceeded_current_quota_error$|^1113$/i],
   ["auth", /^(authentication|permission)_|api_key|^organization_on_hold$|^UNAUTHENTICATED$/i],
   ["rate-limit", /^(rate|ramp)_limit_|^RESOURCE_EXHAUSTED$/],
   ["overloaded", /overloaded|^slow_down$|^UNAVAILABLE$/],
@@ -56,7 +56,10 @@ const messageRows: ErrorRows = [
     "context-length",
     /\bprompt contains \d+ tokens|\btoo many (input |prompt )?tokens|\breduce the length of\b|\brequest too large|\bmodel token limit|\bless than [\d,]+ tokens|\blonger than the maximum (model )?length/i,
   ],
-  ["context-length", /\b(prompt|input token count|(input|prompt) (length|tokens?)).{0,40}\bexceeds?\b/i],
+  [
+    "context-length",
+    /\b(input token count\b.*|prompt|(input|prompt) (length|tokens?)( count)?( of)?( [\d,]+)?) exceeds?\b/i,
+  ],
   ["context-length", /\b(range of|maximum( allowed)?) (input|prompt) length\b/i],
   ["content-filter", /\bcontent (filter|management|filtering|usage) polic|\binput was flagged\b/i],
   ["billing", /\bcredit balance is too low\b/i],

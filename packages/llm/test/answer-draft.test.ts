@@ -96,6 +96,15 @@ describe("a usage", () => {
   });
 });
 
+it.each([
+  ["refusal", "The model refused to answer."],
+  ["content_filter", "A content filter stopped the answer."],
+  ["model_context_window_exceeded", "The answer exceeds the context window."],
+  ["network_error", "The model stopped with network_error."],
+])("an answer that failed with %s says what happened: %s", (raw, message) => {
+  expect(draftOf().end({ parts, raw })).toMatchObject({ failure: { message, raw } });
+});
+
 describe("confidence", () => {
   it("is the geometric mean of the tokens' probabilities", () => {
     expect(logprobsToConfidence([Math.log(0.25), Math.log(1)])).toBeCloseTo(0.5);

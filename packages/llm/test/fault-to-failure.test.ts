@@ -103,6 +103,8 @@ describe("an error that the provider reports (F07)", () => {
       { error: { message: "m", type: "exceeded_current_quota_error" } },
       "billing",
     ],
+    ["a quota of tokens", 429, { error: { message: "m", code: "token_quota_exceeded" } }, "rate-limit"],
+    ["a quota of requests", 429, { error: { message: "m", code: "request_quota_exceeded" } }, "rate-limit"],
     ["a number for no credit", 429, { error: { code: "1113", message: "Insufficient balance" } }, "billing"],
     ["a word of its own", 400, { error: { type: "out_of_luck", message: "m" } }, "billing"],
     [
@@ -174,6 +176,7 @@ describe("an error that the provider reports (F07)", () => {
     "Invalid 'tools[0].function.name': string too long. Expected a string with maximum length 64.",
     "Could not find context for this tool call.",
     "The image in the input exceeds the maximum size of 5 MB.",
+    "prompt: image exceeds 5 MB",
   ])("is not a too long context with a similar message: %s", (message) => {
     expect(response(400, { error: { message, type: "invalid_request_error" } }).kind).toBe("invalid-request");
   });

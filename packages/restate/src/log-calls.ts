@@ -1,6 +1,7 @@
 import { errorText } from "@moora/agent-core-effects/internal";
 import { LogError } from "@moora/event-log";
 import { RestateFailure, type SessionCall } from "./ingress.ts";
+import type { SessionHandlers } from "./session-handlers.ts";
 
 /** How long a log waits for an answer. A call needs a process with the services, and waits on Restate while there is none. */
 const longestCallMs = 30_000;
@@ -8,12 +9,20 @@ const longestCallMs = 30_000;
 /** Aborts a call that takes too long. */
 export const callTimeout = (): AbortSignal => AbortSignal.timeout(longestCallMs);
 
-/** What a log changes of a session, by the handler of its object. All others read. */
-const actions: Readonly<Record<string, string>> = {
+/** What each handler of the object of a session does with it, in messages. */
+const actions: Readonly<Record<keyof SessionHandlers, string>> = {
+  post: "post to",
+  decide: "decide in",
   create: "create",
   append: "append to",
   remove: "remove",
+  report: "report to",
+  expire: "report to",
+  view: "read",
+  part: "read",
+  records: "read",
   header: "open",
+  head: "read",
 };
 
 /** The calls of a log to the objects of sessions, which reject with `LogError`, also without an answer in time. */
@@ -21,8 +30,7 @@ export const logCall =
   (call: SessionCall): SessionCall =>
   (id, handler, body) =>
     call(id, handler, body, callTimeout()).catch((cause: unknown) => {
-      const action = actions[handler] ?? "read";
-      const message = `Restate could not ${action} the session ${JSON.stringify(id)}: ${errorText(cause)}`;
+      const message = `Restate could not ${actions[handler]} the session ${JSON.stringify(id)}: ${errorText(cause)}`;
       throw new LogError(isRefusal(cause) ? "InvalidRecord" : "LogWrite", message, { cause });
     });
 

@@ -4,7 +4,7 @@ import * as restate from "@restatedev/restate-sdk";
 import { inputsOfRelease, store, type SessionParts } from "./apply-inputs.ts";
 import { checkedAppend, checkedHeader, refused } from "./posted-inputs.ts";
 import type { AppendResult, LogHead } from "./session-messages.ts";
-import { openSession, storeRecords, type Context, type SharedContext } from "./stored-session.ts";
+import { openSession, readStored, storeRecords, type Context, type SharedContext } from "./stored-session.ts";
 
 /** Creates a session with a header and no record. Returns false if it exists. */
 export async function create({ agent }: SessionParts, ctx: Context, given: unknown): Promise<boolean> {
@@ -49,8 +49,8 @@ export async function remove(ctx: Context): Promise<boolean> {
 
 /** Reads which session an id has, and its last record; null if it has none. */
 export async function readLogHead(ctx: SharedContext): Promise<LogHead | null> {
-  const reads = [ctx.get("header"), ctx.get("head")] as const;
-  const [header, head] = [await reads[0], await reads[1]];
-  if (header === null || head === null) return null;
-  return { header: digestOf(header), seq: head.seq, digest: head.digest };
+  const stored = await readStored(ctx);
+  if (stored === null) return null;
+  const { seq, digest } = stored.head;
+  return { header: digestOf(stored.header), seq, digest };
 }

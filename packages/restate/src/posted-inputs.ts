@@ -63,6 +63,13 @@ function count(fields: Fields, name: string): number {
   return isCount ? value : refused(`${name} must be an integer from 0.`);
 }
 
+/** A time, in milliseconds, or a part of one: a provider may ask for a wait of 812.5. */
+function time(fields: Fields, name: string): number {
+  const value = fields[name];
+  const isTime = typeof value === "number" && Number.isFinite(value) && value >= 0;
+  return isTime ? value : refused(`${name} must be a number from 0.`);
+}
+
 function list<Item>(fields: Fields, name: string, toItem: (value: unknown) => Item): readonly Item[] {
   const value = fields[name];
   if (!Array.isArray(value)) return refused(`${name} must be an array.`);
@@ -98,7 +105,7 @@ export function checkedPart(query: unknown): SnapshotPart {
 
 export function checkedDeadline(deadline: unknown): SessionDeadline {
   const fields = fieldsOf(deadline);
-  return { key: text(fields, "key"), due: count(fields, "due"), header: text(fields, "header") };
+  return { key: text(fields, "key"), due: time(fields, "due"), header: text(fields, "header") };
 }
 
 /** What a caller posts. Rejects invalid inputs, and, with 403, those that only the services of the session may dispatch. */

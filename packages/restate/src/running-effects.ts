@@ -52,7 +52,8 @@ async function start(
     return await client.run({ id: ctx.key, effect, header }).invocationId;
   }
   const { key, due } = effect;
-  const milliseconds = Math.max(0, due - (await ctx.date.now()));
+  // The SDK cuts off the part of a millisecond, and no timer ends early.
+  const milliseconds = Math.max(0, Math.ceil(due - (await ctx.date.now())));
   const client = ctx.objectSendClient<SessionHandlers>({ name: session }, ctx.key);
   return await client.expire({ key, due, header }, restate.rpc.sendOpts({ delay: { milliseconds } }))
     .invocationId;

@@ -27,7 +27,7 @@ import type {
   View,
   ViewQuery,
 } from "./session-messages.ts";
-import { openSession, type Context, type SharedContext } from "./stored-session.ts";
+import { openSession, readStored, type Context, type SharedContext } from "./stored-session.ts";
 import { readPage, readView } from "./stored-reads.ts";
 import type { SessionHandlers } from "./session-handlers.ts";
 
@@ -104,8 +104,11 @@ const readHandlers: Pick<SessionHandlers, ReadName> = {
   }),
   records: shared(read, async (ctx: SharedContext, query: RecordsQuery): Promise<readonly LogRecord[]> => {
     const { after, limit } = checkedRecordsQuery(query);
-    return await readPage(ctx, after, Math.min((await ctx.get("head"))?.seq ?? 0, after + limit));
+    return await readPage(ctx, after, Math.min((await readStored(ctx))?.head.seq ?? 0, after + limit));
   }),
-  header: shared(read, async (ctx: SharedContext): Promise<string | null> => await ctx.get("header")),
+  header: shared(
+    read,
+    async (ctx: SharedContext): Promise<string | null> => (await readStored(ctx))?.header ?? null,
+  ),
   head: shared(read, async (ctx: SharedContext): Promise<LogHead | null> => await readLogHead(ctx)),
 };

@@ -1,13 +1,13 @@
 import { digestOf, type LogRecord } from "@moora/event-log";
 import { byteLength, pageBytes } from "./message-limits.ts";
 import type { View, ViewQuery } from "./session-messages.ts";
-import type { SharedContext } from "./stored-session.ts";
+import { readStored, type SharedContext } from "./stored-session.ts";
 
 /** Reads a session for a caller who has its state at a head, or who has nothing. */
 export async function readView(ctx: SharedContext, known: ViewQuery | null): Promise<View | null> {
-  const reads = [ctx.get("header"), ctx.get("head")] as const;
-  const [header, head] = [await reads[0], await reads[1]];
-  if (header === null || head === null) return null;
+  const stored = await readStored(ctx);
+  if (stored === null) return null;
+  const { header, head } = stored;
   const { seq, digest, snapshot } = head;
   const after = known?.header === digestOf(header) ? known.after : undefined;
   const isContinued =

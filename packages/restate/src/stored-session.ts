@@ -1,8 +1,8 @@
-import { foldHeader, newSessionHeader, SessionError, type Agent, type FoldedSession } from "@moora/agent";
+import { foldHeader, newSessionHeader, type Agent, type FoldedSession } from "@moora/agent";
 import { rulesVersion } from "@moora/agent-core-state-machine";
 import { stateVersion } from "@moora/agent-core-state-machine/internal";
 import type { ChainHead, LogRecord } from "@moora/event-log";
-import type { ObjectContext, ObjectSharedContext } from "@restatedev/restate-sdk";
+import { TerminalError, type ObjectContext, type ObjectSharedContext } from "@restatedev/restate-sdk";
 import { byteLength, partLength } from "./message-limits.ts";
 import type { SessionWithHeader, SessionCache } from "./session-cache.ts";
 
@@ -28,6 +28,8 @@ export interface SnapshotAbout {
 interface ObjectState {
   header: string;
   head: SessionHead;
+  /** What an earlier release stored in place of the head. */
+  session: unknown;
   /** The invocations of the effects that are under way, by their keys. */
   running: Record<string, string>;
 }
@@ -44,6 +46,9 @@ export interface OpenedSession extends SessionWithHeader {
   /** Undefined for a new session. */
   readonly head: SessionHead | undefined;
 }
+
+/** Which session an id has, and how far it is. */
+type StoredAbout = Pick<ObjectState, "header" | "head">;
 
 /** How long each call of a read of a session by one of its own handlers may take. */
 const longestReadMs = 30_000;
@@ -66,11 +71,22 @@ export async function openSession(
   return { ...(await cache.readAt(ctx.key, head, signal)), head };
 }
 
-/** Such a session would be lost if the next input began it anew. */
-const ofOldLayout = (id: string): SessionError =>
-  new SessionError(
-    "UnsupportedVersion",
+/** Reads the header and the head of a session for a handler that changes nothing; null if there is none. */
+export async function readStored(ctx: SharedContext): Promise<StoredAbout | null> {
+  const reads = [ctx.get("header"), ctx.get("head")] as const;
+  const [header, head] = [await reads[0], await reads[1]];
+  if (header === null) return null;
+  if (head !== null) return { header, head };
+  // Without a head it may be that its first input is being stored, or that it is being removed.
+  if ((await ctx.get("session")) !== null) throw ofOldLayout(ctx.key);
+  return null;
+}
+
+/** Such a session would be lost if the next input began it anew. Repetitions, also of reports and timers, would block its object forever. */
+const ofOldLayout = (id: string): TerminalError =>
+  new TerminalError(
     `The session ${id} has no key "head": an earlier release stored it. Copy it with toLog of that release, and import it here.`,
+    { errorCode: 409 },
   );
 
 /** Whether this release has folded a snapshot, or would fold the same. */

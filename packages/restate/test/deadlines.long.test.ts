@@ -1,10 +1,11 @@
 import type { ChildProcess } from "node:child_process";
-import { effectsAt, effectToQuestion, type AgentState, type Question } from "@moora/agent";
+import { defineAgent, effectsAt, effectToQuestion, type AgentState, type Question } from "@moora/agent";
+import { answers, fails, MockLlmCaller } from "@moora/llm/testing";
 import { thirtyDays } from "@moora/testbed/asking-agent";
 import { freePort } from "@moora/testbed/ports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { restateSession, type RestateSession } from "../src/index.ts";
-import { expectSound } from "./local-service.ts";
+import { expectSound, serveLocally } from "./local-service.ts";
 import { RestateServer } from "./restate-server.ts";
 import { killProcess, startServiceProcess } from "./service-process.ts";
 
@@ -69,6 +70,12 @@ const timersOf = (agent: string, id: string): Promise<readonly Invocation[]> =>
   server.query(
     `SELECT * FROM sys_invocation WHERE target_service_name = '${agent}-session' AND target_service_key = '${id}' AND target_handler_name = 'expire'`,
   );
+
+it("asks a model again after the part of a millisecond that its provider wants", async () => {
+  const llm = new MockLlmCaller([fails("rate-limit", { retryAfterMs: 812.5 }), answers("Done.")]);
+  await using _ = await serveLocally(server, defineAgent({ name: "limited", llm }));
+  expect((await sessionOf("limited", "again").ask("Hello.")).text).toBe("Done.");
+});
 
 describe("a question on Restate, by the clock of the system", () => {
   it("expires once", async () => {

@@ -17,6 +17,7 @@ import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { Scene } from "@moora/testbed/server/scene";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { restateLog, RestateFailure, restateSession, type RestateSession } from "../src/index.ts";
+import { sessionCall } from "../src/ingress.ts";
 import { serveLocally } from "./local-service.ts";
 import { newId } from "./log-scene.ts";
 import { RestateServer } from "./restate-server.ts";
@@ -160,17 +161,37 @@ describe("a release that cannot use the data of a session", () => {
     });
   });
 
-  it("refuses posts to a session without a head, which an earlier release of this library has stored", async () => {
-    const id = newId();
-    const agent = agentOf({ version: "1", data: numbers });
-    await deployAgent(agent);
-    const header = newSessionHeader(agent, "one");
-    await server.setState("clerk-session", id, { header, session: foldHeader(header), version: "1" });
-    const stored = `SELECT key FROM state WHERE service_key = '${id}' AND key = 'header'`;
-    while ((await server.query(stored)).length === 0);
-    await expect(open(id).send("second")).rejects.toMatchObject({
-      status: 409,
-      message: expect.stringContaining("an earlier release stored it"),
+  describe("of a session without a head, which an earlier release of this library has stored", () => {
+    const refusal = { status: 409, message: expect.stringContaining("an earlier release stored it") };
+
+    async function storeOld(): Promise<{ readonly id: string; readonly header: string }> {
+      const id = newId();
+      const agent = agentOf({ version: "1", data: numbers });
+      await deployAgent(agent);
+      const header = newSessionHeader(agent, "one");
+      await server.setState("clerk-session", id, { header, session: foldHeader(header), version: "1" });
+      const stored = `SELECT key FROM state WHERE service_key = '${id}' AND key = 'session'`;
+      while ((await server.query(stored)).length === 0);
+      return { id, header };
+    }
+
+    it("refuses posts, reads and openings, and removes it", async () => {
+      const { id } = await storeOld();
+      await expect(open(id).send("second")).rejects.toMatchObject(refusal);
+      await expect(open(id).current()).rejects.toMatchObject(refusal);
+      await using log = restateLog({ ingressUrl: server.ingressUrl, agent: "clerk" });
+      await expect(log.open(id)).rejects.toMatchObject({ code: "LogWrite", cause: refusal });
+      expect(await log.remove(id)).toBe(true);
+      expect(await log.open(id)).toBeUndefined();
+    });
+
+    it("refuses what an effect reports once, and is not blocked by it", async () => {
+      const { id, header } = await storeOld();
+      const report = { inputs: [], from: "call", header: digestOf(header) };
+      await expect(sessionCall(server.ingressUrl, "clerk")(id, "report", report)).rejects.toMatchObject(
+        refusal,
+      );
+      await expect(open(id).send("second")).rejects.toMatchObject(refusal);
     });
   });
 

@@ -193,7 +193,7 @@ function outcomeOf(name: string, run: () => unknown): ToolOutcome | Promise<Tool
   const toOutcome = (output: unknown): ToolOutcome => outputToOutcome(output, name);
   try {
     const output = run();
-    return isPromise(output) ? output.then(toOutcome, thrownToOutcome) : toOutcome(output);
+    return isPromise(output) ? output.then(toOutcome).catch(thrownToOutcome) : toOutcome(output);
   } catch (error) {
     return thrownToOutcome(error);
   }

@@ -76,26 +76,23 @@ const brokenGraph = (
   };
 };
 
-/** The events about the calls of a turn. */
-const aboutCalls: ReadonlySet<string> = new Set<ControlEvent>([
+/** The built-in events about the calls of a turn, but for those that begin with `Human`. */
+const callEvents: ReadonlySet<string> = new Set<ControlEvent>([
   "LlmToolCall",
   "LlmParallelToolCalls",
   "ToolBlacklisted",
   "ToolSuccess",
   "ToolFailure",
   "OutcomeUnknown",
-  "HumanApprovalRequired",
-  "HumanApproved",
-  "HumanApprovedParallel",
-  "HumanModified",
-  "HumanAnswered",
-  "HumanRejected",
 ]);
+
+/** Whether an event is about the calls of a turn: also one of a graph of its own that begins with `Human`. */
+const isAboutCalls = (event: string): boolean => callEvents.has(event) || event.startsWith("Human");
 
 function record(edit: StateEdit, from: string, { event, note }: AnyFiredEvent, to: string): void {
   const { loop, step } = edit.reActContext;
   const { timestamp } = edit;
   const noted = note === undefined ? {} : { note };
-  const called = aboutCalls.has(event) ? { calls: callsAt(edit) } : {};
+  const called = isAboutCalls(event) ? { calls: callsAt(edit) } : {};
   edit.moves.push({ from, event, to, loop, step, timestamp, ...noted, ...called });
 }

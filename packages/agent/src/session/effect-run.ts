@@ -101,7 +101,7 @@ class RunHost implements EffectHost, ProgramDriver {
   readonly failed: ProgramDriver["failed"];
   readonly #context: RunContext<AgentStep, PendingInput>;
   #isAborted = false;
-  #onAbort: readonly (() => void)[] = [];
+  #onAbort: Set<() => void> | undefined;
 
   constructor(
     shared: SharedHost,
@@ -170,12 +170,13 @@ class RunHost implements EffectHost, ProgramDriver {
   }
 
   onAbort(callback: () => void): () => void {
-    this.#onAbort = [...this.#onAbort, callback];
-    return () => void (this.#onAbort = this.#onAbort.filter((other) => other !== callback));
+    this.#onAbort ??= new Set();
+    this.#onAbort.add(callback);
+    return () => void this.#onAbort?.delete(callback);
   }
 
   abort(): void {
     this.#isAborted = true;
-    for (const callback of this.#onAbort) callback();
+    for (const callback of this.#onAbort ?? []) callback();
   }
 }

@@ -92,6 +92,8 @@ export class RunTracker<Answer> {
 
   /** Emits an event to the active runs and to the listeners of the session. */
   emit(event: AgentEvent<Answer>): void {
+    // All listeners get one event: none of them may change what the next one shows.
+    Object.freeze(event);
     const runs = [...this.#active.keys()];
     this.#queue.add(() => {
       this.#host.events.emit(event);

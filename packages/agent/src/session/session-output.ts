@@ -1,5 +1,6 @@
 import type { Progress } from "@moora/agent-core-effects";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import { frozen } from "@moora/agent-core-state-machine/internal";
 import type { AgentEvent } from "../agent-event.ts";
 import type { Agent } from "../define-agent.ts";
 import { errorReports, type ErrorReports } from "../error-reports.ts";
@@ -89,7 +90,7 @@ export class SessionOutput<Answer> {
     const { input } = stored;
     this.overlay.follow(step.state);
     this.#onPublished?.(stored, step, seq);
-    this.inputs.emit(input, step.state, seq);
+    if (this.inputs.size > 0) this.inputs.emit(frozen(input), step.state, seq);
     if (this.logger.isRead) logApplied(this.logger, input, step.state);
     if (this.runs.isObserved) for (const event of transitionToEvents(input, step)) this.runs.emit(event);
     this.runs.follow(input, step);

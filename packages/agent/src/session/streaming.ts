@@ -5,12 +5,14 @@ import type { SessionView } from "./session.ts";
 
 /** What the model is writing, which the state does not contain yet. */
 export class StreamingOverlay {
-  readonly #draft = new Draft();
+  /** One for each attempt: a draft that was handed out does not become another answer. */
+  #draft = new Draft();
   #view: { readonly of: AgentState; readonly view: SessionView } | undefined;
 
   /** Returns what is new of a progress: a piece once, and none after a gap. */
   add(progress: Progress): Progress | undefined {
     if (!("messageId" in progress)) return progress;
+    if (progress.messageId !== this.#draft.messageId) this.#draft = new Draft();
     const added = this.#draft.add(progress);
     if (added?.type === "LlmToken") this.#view = undefined;
     return added;
@@ -26,7 +28,7 @@ export class StreamingOverlay {
 
   /** Drops what the model does not write any more at this state. */
   follow(state: AgentState): void {
-    if (this.#draft.messageId !== "" && this.draftAt(state) === undefined) this.#draft.clear();
+    if (this.#draft.messageId !== "" && this.draftAt(state) === undefined) this.#draft = new Draft();
   }
 
   /** The text so far of the streaming message of this state; "" if it has none. */

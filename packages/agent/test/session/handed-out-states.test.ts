@@ -81,3 +81,24 @@ it.each(Object.entries(places))(
     expect([...found]).toEqual([]);
   },
 );
+
+it("a listener cannot change an input or an event for the listeners and runs after it", async () => {
+  const agent = defineAgent({
+    llm: new MockLlmCaller([callsTools([{ name: "pay", arguments: { euros: 5_000 } }]), answers("Paid.")]),
+    tools: [toolOf("pay", () => "paid", { approval: "always" })],
+  });
+  await using session = startSession(agent, { onError: () => undefined });
+  session.onInput((input) => void Object.assign(input, { type: "forged" }));
+  session.onEvent((event) => {
+    if (event.type === "ApprovalRequested") Object.assign(event, { parameters: { euros: 1 } });
+  });
+  const run = session.ask("Pay.");
+  const shown: unknown[] = [];
+  for await (const event of run) {
+    if (event.type !== "ApprovalRequested") continue;
+    shown.push(event.parameters);
+    await event.decide("approve", "ada");
+  }
+  expect(shown).toEqual([{ euros: 5_000 }]);
+  expect((await run).text).toBe("Paid.");
+});

@@ -1,6 +1,7 @@
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
+  LanguageModelV4FinishReason,
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
 
@@ -35,7 +36,7 @@ const counts = { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 };
 
 /** The last part of a stream. */
 export const finish = (
-  unified: "stop" | "tool-calls" | "error" | "interrupted" | "other" = "stop",
+  unified: LanguageModelV4FinishReason["unified"] = "stop",
   raw: string | undefined = unified,
 ): LanguageModelV4StreamPart => ({
   type: "finish",
