@@ -227,9 +227,17 @@ describe("a tool that takes its time", () => {
     expect(world.clock.waiting).toBe(0);
   });
 
-  it("and rejects after its time is up causes no unhandled rejection", async () => {
-    let fail: (error: Error) => void = () => undefined;
-    const made = tool(() => new Promise((_, reject) => (fail = reject)), { timeoutMs: 5 });
+  it.each([
+    { late: () => Promise.reject(new Error("too late")), more: {} },
+    { late: () => null, more: {} },
+    { late: () => null, more: { spends: {} } },
+  ])("and fails or lies after its time is up causes no unhandled rejection", async ({ late, more }) => {
+    let end: () => void = () => undefined;
+    const outcome = new Promise<void>((resolve) => (end = resolve)).then(late);
+    const made = {
+      ...tool(() => "", { timeoutMs: 5, ...more }),
+      run: async () => JSON.parse(String(await outcome)),
+    };
     const world = await working(made);
     const unhandled = vi.fn();
     process.on("unhandledRejection", unhandled);
@@ -237,7 +245,7 @@ describe("a tool that takes its time", () => {
     await world.clock.whenWaiting(1);
     world.clock.advance(5);
     await running;
-    fail(new Error("too late"));
+    end();
     await new Promise((resolve) => setImmediate(resolve));
     process.off("unhandledRejection", unhandled);
     expect(unhandled).not.toHaveBeenCalled();
