@@ -113,7 +113,7 @@ const approve = (chat: Chat<UIMessage>, approved = true) =>
   chat.addToolApprovalResponse({ id: questionIn(chat)?.approval?.id ?? "", approved });
 
 /** The last message of a page, with the question of the sub-agent approved. */
-function approved(chat: Chat<UIMessage>) {
+function approvedIn(chat: Chat<UIMessage>) {
   const asking = questionIn(chat);
   const answer = { state: "approval-responded", approval: { ...asking?.approval, approved: true } };
   return {
@@ -236,7 +236,7 @@ describe("a page that answers the question of a sub-agent at another server than
     const answered = await ada.send("/agents/helper/chat", {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ id: "chat-1", messages: [approved(page)] }),
+      body: JSON.stringify({ id: "chat-1", messages: [approvedIn(page)] }),
     });
     await expect.poll(() => openQuestions(near)).toEqual([]);
     await answered.body?.cancel();
@@ -248,7 +248,8 @@ describe("a page that answers the question of a sub-agent at another server than
       repeated.resolve();
       return asked;
     };
-    await using _viewer = await ada.events(id);
+    await using viewer = await ada.events(id);
+    await viewer.until("session-opened");
     await repeated.promise;
     await turn();
     expect(await openQuestions(far)).toEqual([]);
