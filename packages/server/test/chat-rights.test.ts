@@ -27,7 +27,7 @@ const details = {
   create: "You may not create this chat.",
   read: "You may not read this chat.",
   post: "You may not post to this chat.",
-  decide: "You may not decide this chat.",
+  decide: "You may not decide.",
 };
 
 /** A server on which ada may do everything as long as `given` is undefined, and rita what `foreign` has with the sessions of others. */

@@ -91,6 +91,32 @@ describe("a foreign session", () => {
     expect(after.body).toBe(before.body);
   });
 
+  it("is asked about once for each right, up to the first one that is missing", async () => {
+    const asked: string[] = [];
+    const authorize = (sent: Request): Grant => ({
+      user: byName(sent)?.user ?? "",
+      mayForeign: (action) => {
+        asked.push(action);
+        return action === "cancel";
+      },
+    });
+    await using scene = new Scene(talker(), { authorize });
+    const id = await scene.as("ada").create();
+    const rev = scene.as("rev");
+    expect((await rev.post(`/sessions/${id}/cancel`, {})).status).toBe(200);
+    expect(asked.splice(0)).toEqual(["cancel"]);
+    await rev.post(`/sessions/${id}/messages`, { content: "Hi" });
+    expect(asked.splice(0)).toEqual(["post", "read"]);
+    const messages = [{ id: "m_1", role: "user", parts: [{ type: "text", text: "Hi" }] }];
+    const posted = await rev.send("/agents/helper/chat", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ id, messages }),
+    });
+    await posted.text();
+    expect(asked).toEqual(["read"]);
+  });
+
   it("is open to a reviewer for what `mayForeign` allows, and nothing else", async () => {
     const grants: Readonly<Record<string, Grant>> = {
       ada: { user: "ada" },

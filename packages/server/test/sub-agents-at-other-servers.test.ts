@@ -6,7 +6,7 @@ import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
 import { agentOf } from "@moora/testbed/server/agent-of";
 import { ChatScene, textOf } from "@moora/testbed/server/chat-scene";
 import type { SceneOptions } from "@moora/testbed/server/scene";
-import { TestClock, untilPasses } from "@moora/testbed/test-clock";
+import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import type { UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
 import { pay } from "./chat-scene.ts";
@@ -27,6 +27,8 @@ class Servers {
   readonly ran: unknown[] = [];
   /** Whether a text of the live channel is lost. */
   loses: (text: string) => boolean = () => false;
+  /** What arrives of a text of the live channel. */
+  arrives: (text: string) => string = (text) => text;
   readonly #storage = new MemoryStorage();
   readonly #shape: Shape;
 
@@ -38,7 +40,7 @@ class Servers {
     const { live, ...log } = memoryLog(this.#storage);
     if (this.#shape.hasLive === false || live === undefined) return log;
     const publish = (topic: string, text: string): void => {
-      if (!this.loses(text)) live.publish(topic, text);
+      if (!this.loses(text)) live.publish(topic, this.arrives(text));
     };
     return { ...log, live: { publish, subscribe: (topic, listener) => live.subscribe(topic, listener) } };
   }
@@ -109,6 +111,16 @@ async function openQuestions({ scene }: ChatScene): Promise<readonly [Question, 
 
 const approve = (chat: Chat<UIMessage>, approved = true) =>
   chat.addToolApprovalResponse({ id: questionIn(chat)?.approval?.id ?? "", approved });
+
+/** The last message of a page, with the question of the sub-agent approved. */
+function approvedIn(chat: Chat<UIMessage>) {
+  const asking = questionIn(chat);
+  const answer = { state: "approval-responded", approval: { ...asking?.approval, approved: true } };
+  return {
+    ...chat.lastMessage,
+    parts: partsOf(chat).map((part) => (part === asking ? { ...part, ...answer } : part)),
+  };
+}
 
 describe("a page that answers the question of a sub-agent at another server than the one that runs the session", () => {
   it.each([
@@ -203,6 +215,45 @@ describe("a page that answers the question of a sub-agent at another server than
     await far.rests(late);
     expect(questionIn(page)?.state).toBe("output-available");
     expect([textOf(page), textOf(late)]).toEqual(["Done.", "Done."]);
+  });
+
+  it("has its answer count for a viewer who comes back before the first server has read it", async () => {
+    const paid = Promise.withResolvers<string>();
+    const call = callsTools([{ name: "pay", arguments: { cents: 5 } }]);
+    const tool = toolOf("pay", async () => await paid.promise, { approval: "always" });
+    const servers = new Servers({ asks: { call, tool } });
+    let asked = "";
+    servers.arrives = (text) => {
+      if (text.includes('"begin"')) asked = text;
+      return text;
+    };
+    await using pair = await askedChat(servers);
+    const { near, far } = pair;
+    const page = far.chat();
+    await page.resumeStream();
+    await far.rests(page);
+    const ada = far.scene.as("ada");
+    const answered = await ada.send("/agents/helper/chat", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ id: "chat-1", messages: [approvedIn(page)] }),
+    });
+    await expect.poll(() => openQuestions(near)).toEqual([]);
+    await answered.body?.cancel();
+    const [{ id }] = (await ada.get("/sessions")).body.sessions;
+    // The first server sends what it sent before the decision.
+    const repeated = Promise.withResolvers<void>();
+    servers.arrives = (text) => {
+      if (!text.includes('"begin"')) return text;
+      repeated.resolve();
+      return asked;
+    };
+    await using viewer = await ada.events(id);
+    await viewer.until("session-opened");
+    await repeated.promise;
+    await turn();
+    expect(await openQuestions(far)).toEqual([]);
+    paid.resolve("paid");
   });
 
   it("is refused, and can repeat its answer at the first server, if the sub-agent has no log", async () => {

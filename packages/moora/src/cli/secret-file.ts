@@ -1,5 +1,19 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  type Stats,
+} from "node:fs";
 import { codeOf, fileProblem } from "./session/use-file.ts";
 import { shellWord } from "./shell-command.ts";
 import { usageError } from "./cli-failure.ts";
@@ -10,6 +24,12 @@ const minBytes = 32;
 /** The beginning of each key that is created. The file tools recognize it, whatever the name of the file is. */
 const prefix = "moora-mcp-secret-";
 
+/** A file as it was when it was opened. */
+interface OpenedFile {
+  readonly text: string;
+  readonly stats: Stats;
+}
+
 /**
  * The key in a file. A file that is missing is created with a random key, for its owner only; its folder must exist.
  * `shown`: its name in messages. Throws `CliFailure`, also for a file of this user that is open to others.
@@ -17,8 +37,9 @@ const prefix = "moora-mcp-secret-";
 export function secretIn(path: string, shown: string): string {
   try {
     if (!existsSync(path)) createPrivateFile(path, `${prefix}${randomBytes(32).toString("hex")}\n`);
-    const secret = readFileSync(path, "utf8").trim();
-    checkMode(path, shown);
+    const found = opened(path);
+    checkMode(found, path, shown);
+    const secret = found.text.trim();
     if (Buffer.byteLength(secret) >= minBytes) return secret;
   } catch (error) {
     const problem = fileProblem(error);
@@ -31,9 +52,17 @@ export function secretIn(path: string, shown: string): string {
   );
 }
 
+function opened(path: string): OpenedFile {
+  const fd = openSync(path, "r");
+  try {
+    return { stats: fstatSync(fd), text: readFileSync(fd, "utf8") };
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** As ssh does: the file of a key that others can read is refused. */
-function checkMode(path: string, shown: string): void {
-  const stats = statSync(path);
+function checkMode({ stats }: OpenedFile, path: string, shown: string): void {
   if (!stats.isFile() || !isOpenToOthers(stats) || !keepsModes(realpathSync(path))) return;
   const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
   throw usageError(
@@ -45,14 +74,14 @@ function checkMode(path: string, shown: string): void {
 /** Every other user and the group. */
 const others = 0o077;
 
-/** Creates a file for its owner only, unless the path exists meanwhile, also as a link. Leaves none that cannot be written. */
+/** Creates a file with the whole content or not at all, for its owner only, unless the path exists meanwhile, also as a link. */
 function createPrivateFile(path: string, content: string): void {
+  const draft = nameBeside(path);
   try {
-    writeFileSync(path, content, { flag: "wx", mode: 0o600, flush: true });
-  } catch (error) {
-    if (codeOf(error) === "EEXIST") return;
-    rmSync(path, { force: true });
-    throw error;
+    writeFileSync(draft, content, { flag: "wx", mode: 0o600, flush: true });
+    linkOrCopy(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
   }
 }
 
@@ -63,7 +92,7 @@ function isOpenToOthers({ mode, uid }: { readonly mode: number; readonly uid: nu
 
 /** Whether files beside this one have modes of their own. File systems such as FAT show one mode for all. */
 function keepsModes(path: string): boolean {
-  const probe = `${path}.${randomBytes(6).toString("hex")}.new`;
+  const probe = nameBeside(path);
   try {
     writeFileSync(probe, "", { flag: "wx", mode: 0o600 });
     return (statSync(probe).mode & others) === 0;
@@ -73,3 +102,14 @@ function keepsModes(path: string): boolean {
     rmSync(probe, { force: true });
   }
 }
+
+/** Gives a file a second name, or copies it where the file system has no hard links. Keeps a file of this name. */
+function linkOrCopy(path: string, name: string): void {
+  try {
+    linkSync(path, name);
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") copyFileSync(path, name, constants.COPYFILE_EXCL);
+  }
+}
+
+const nameBeside = (path: string): string => `${path}.${randomBytes(6).toString("hex")}.new`;

@@ -74,21 +74,30 @@ export async function accessOf({ authorize }: ServerContext, request: Request): 
   };
 }
 
-/** The word for each right in the `forbidden` error. */
-const verbs: Partial<Readonly<Record<SessionAction, string>>> = { post: "post to" };
+/** What a user has rights for: a session, or the chat that it belongs to. */
+type Thing = "session" | "chat";
+
+/** What a user may not do, in the words of the `forbidden` error. */
+const acts: Readonly<Record<SessionAction, (thing: Thing) => string>> = {
+  create: (thing) => (thing === "session" ? "create a session" : "create this chat"),
+  read: (thing) => `read this ${thing}`,
+  post: (thing) => `post to this ${thing}`,
+  decide: (thing) => (thing === "session" ? "decide this session" : "decide"),
+  cancel: (thing) => `cancel this ${thing}`,
+  update: (thing) => `update this ${thing}`,
+  remove: (thing) => `remove this ${thing}`,
+};
 
 /** Throws `forbidden`, which names the right that a user does not have. */
 export async function requireRight(
   access: Access,
   action: SessionAction,
   ref: SessionRef,
-  thing: "session" | "chat" = "session",
+  thing: Thing = "session",
 ): Promise<void> {
   if (!(await access.may(action, ref))) throw forbidden(action, thing);
 }
 
-const forbidden = (action: SessionAction, thing: "session" | "chat"): HttpProblem =>
-  new HttpProblem(
-    "forbidden",
-    `You may not ${verbs[action] ?? action} ${action === "create" && thing === "session" ? "a" : "this"} ${thing}.`,
-  );
+/** The error for a right that a user does not have. */
+export const forbidden = (action: SessionAction, thing: Thing = "session"): HttpProblem =>
+  new HttpProblem("forbidden", `You may not ${acts[action](thing)}.`);

@@ -52,8 +52,6 @@ export class LiveFeed {
   readonly #session: DurableSession<unknown>;
   readonly #options: FeedOptions;
   readonly #questions = new ShownQuestions();
-  /** The questions that were decided at this server: the owner may not have read the decision. */
-  readonly #decided = new Set<string>();
   readonly #stopListening: () => void;
   #held: Held[] = [];
   #heldLength = 0;
@@ -66,10 +64,9 @@ export class LiveFeed {
     this.#session = session;
     this.#options = options;
     this.#stopListening = session.onInput(({ type }) => {
-      // Another owner: it does not know of these viewers, and has read all decisions.
+      // Another owner: it does not know of these viewers.
       if (type === "session-opened") {
         this.#hasBegun = false;
-        this.#decided.clear();
         options.ask();
       }
       this.#drainSoon();
@@ -102,14 +99,7 @@ export class LiveFeed {
 
   /** The open questions of sub-agents. */
   get questions(): readonly Question[] {
-    return this.#questions.all.filter(
-      (question) => this.#isOpen(question.path[0]) && !this.#decided.has(decidedKey(question)),
-    );
-  }
-
-  /** Takes a question out of `questions`. */
-  decided(question: Question): void {
-    this.#decided.add(decidedKey(question));
+    return this.#questions.all.filter(({ path }) => this.#isOpen(path[0]));
   }
 
   receive({ type, feed, seq, chunks }: LiveText): void {
@@ -221,6 +211,3 @@ export class LiveFeed {
     this.#options.emit({ type: "SubAgentEvent", toolCallId: path[0] ?? "", path, event });
   }
 }
-
-/** What distinguishes a question from others, also from one about the same call. */
-const decidedKey = ({ digest, about }: Pick<Question, "digest" | "about">): string => `${about} ${digest}`;

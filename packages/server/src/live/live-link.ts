@@ -9,12 +9,15 @@ export class LiveLink {
   readonly #hub: LiveHub | undefined;
   readonly #maxHeld: number;
   readonly #listeners = new Set<(event: AgentEvent<unknown>) => void>();
+  /** The questions of sub-agents that were decided here, while another server runs the session: it may not have read the decision. */
+  readonly #decided = new Set<string>();
   #session: DurableSession<unknown> | undefined;
   /** What the viewers have, also if the session is opened again meanwhile. */
   #received: ReceivedDraft | undefined;
   #viewers = 0;
   #feed: LiveFeed | undefined;
   #stop: (() => void) | undefined;
+  #stopListening: (() => void) | undefined;
 
   /** Without a hub, sessions that other servers run show records only. */
   constructor(hub: LiveHub | undefined, maxHeld: number) {
@@ -35,7 +38,8 @@ export class LiveLink {
 
   /** The open questions, with those of sub-agents that viewers are shown. */
   get questions(): readonly Question[] {
-    return [...(this.#session?.questions() ?? []), ...(this.#feed?.questions ?? [])];
+    const shown = (this.#feed?.questions ?? []).filter((question) => !this.#decided.has(keyOf(question)));
+    return [...(this.#session?.questions() ?? []), ...shown];
   }
 
   /** The calls whose sub-agents do more than wait for a human, if this server runs the session. Another server does not know them. */
@@ -50,13 +54,18 @@ export class LiveLink {
 
   /** Takes a question out of `questions` that was decided here. The owner of the session may not have read the decision yet. */
   closeQuestion(question: Question): void {
-    this.#feed?.decided(question);
+    if (this.#feed !== undefined) this.#decided.add(keyOf(question));
   }
 
   /** Begins with another `DurableSession`. */
   adopt(session: DurableSession<unknown>): void {
     this.close();
+    this.#decided.clear();
     this.#session = session;
+    this.#stopListening = session.onInput(({ type }) => {
+      // Another owner has read all decisions.
+      if (type === "session-opened") this.#decided.clear();
+    });
     this.#update();
   }
 
@@ -70,12 +79,17 @@ export class LiveLink {
       isViewing = false;
       this.#viewers -= 1;
       if (this.#viewers > 0 || this.#feed === undefined) return;
-      this.close();
+      this.#closeFeed();
       this.#received = undefined;
     };
   }
 
   close(): void {
+    this.#stopListening?.();
+    this.#closeFeed();
+  }
+
+  #closeFeed(): void {
     this.#stop?.();
     this.#stop = undefined;
     this.#feed = undefined;
@@ -101,3 +115,6 @@ export class LiveLink {
     this.#stop = hub.follow(key, this.#feed);
   }
 }
+
+/** What distinguishes a question from others, also from one about the same call. */
+const keyOf = ({ digest, about }: Question): string => `${about} ${digest}`;

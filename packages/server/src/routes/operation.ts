@@ -39,8 +39,37 @@ export type Operation = OperationDescription & { readonly method: string; readon
     | { readonly handleOpen: OpenRoute; readonly handle?: never }
   );
 
+/** The names of the operations, which clients that are generated from the description use. */
+type OperationName =
+  | "listAgents"
+  | "createSession"
+  | "listSessions"
+  | "readSession"
+  | "exportSession"
+  | "removeSession"
+  | "postMessage"
+  | "postDecision"
+  | "postCancel"
+  | "postData"
+  | "postRetry"
+  | "postPause"
+  | "postResume"
+  | "forkSession"
+  | "readFile"
+  | "streamEvents"
+  | "postAgUi"
+  | "postChat"
+  | "readChat"
+  | "resumeChat"
+  | "postMcp"
+  | "readMetrics"
+  | "readHealth"
+  | "readReadiness"
+  | "readInspector"
+  | "describeApi";
+
 /** The table of the routes of a server, by the names of their operations. */
-export type Operations = Readonly<Record<string, Operation>>;
+export type Operations = Readonly<Record<OperationName, Operation>>;
 
 function addressOf(address: Address): Pick<Operation, "method" | "path"> {
   const [method = "", path = ""] = address.split(" ");

@@ -220,7 +220,7 @@ export const operations: Operations = {
     isOn: ({ metrics }) => metrics === true,
     summary: "Reads the metrics of the server.",
     responses: { 200: { description: "The text format of Prometheus.", mediaType: "text/plain" } },
-    problems: ["forbidden", "not-found"],
+    problems: ["forbidden"],
   }),
   readHealth: open("GET /health", healthResponse, {
     summary: "Answers while the process runs.",

@@ -1,7 +1,7 @@
 import { LogError } from "@moora/agent";
 import { sessionsOf, type LogInfo } from "@moora/event-log";
 import type { SessionSummary } from "@moora/agent-webui-protocol";
-import { requireRight, type Access } from "../access/authorization.ts";
+import { forbidden, type Access } from "../access/authorization.ts";
 import type { SessionAction, SessionRef } from "../access/grant.ts";
 import { sessionNotFound } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
@@ -54,11 +54,9 @@ export class SessionDirectory {
     if (found === undefined) return undefined;
     const { ref } = found;
     if (ref === undefined) throw sessionNotFound();
-    const isHidden =
-      !(await access.may(action, ref)) && (action === "read" || !(await access.may("read", ref)));
-    if (isHidden) throw sessionNotFound();
-    await requireRight(access, action, ref);
-    return ref;
+    if (await access.may(action, ref)) return ref;
+    if (action === "read" || !(await access.may("read", ref))) throw sessionNotFound();
+    throw forbidden(action);
   }
 
   /** The own sessions of a user after a cursor, ordered by id, and whether more follow. A fork that lacks records is not one of them. */
