@@ -2,7 +2,7 @@ import type * as core from "@moora/agent-core-state-machine";
 import type * as internal from "@moora/agent-core-state-machine/internal";
 import type { AgentInput, AgentState, AgentStep } from "@moora/agent-core-state-machine";
 
-type Core = typeof core;
+export type Core = typeof core;
 type Internal = typeof internal;
 
 /** The transition as it is without the defect. */

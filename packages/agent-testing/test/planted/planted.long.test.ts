@@ -1,7 +1,7 @@
 import { changeConfig } from "@moora/agent-core-state-machine/internal";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { deniesCancelledRun, takesForgedDecision, takesLateResult } from "./defects.ts";
-import { transitionWith, withPlanted, withPlantedHost, type Plant } from "./plant.ts";
+import { transitionWith, withPlanted, withPlantedHost, type Core, type Plant } from "./plant.ts";
 
 const core = "@moora/agent-core-state-machine";
 const internal = "@moora/agent-core-state-machine/internal";
@@ -13,7 +13,7 @@ const plant: Plant = (input, state, transition) =>
 
 // The modules are evaluated anew around a reducer with the defect, and once more without it for the files that follow.
 vi.resetModules();
-const sound = await vi.importActual<typeof import("@moora/agent-core-state-machine")>(core);
+const sound = await vi.importActual<Core>(core);
 vi.doMock(core, async (importOriginal) => withPlanted(await importOriginal(), plant));
 vi.doMock(internal, async (importOriginal) =>
   withPlantedHost(await importOriginal(), plant, (input, state) => sound.step(input)(state)),
