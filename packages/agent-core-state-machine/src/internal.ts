@@ -1,5 +1,5 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
-export { messageIdToPostId, questionKey } from "@moora/agent-webui-protocol";
+export { Draft, joinPieces, messageIdToPostId, questionKey } from "@moora/agent-webui-protocol";
 export { frozen } from "./data/frozen.ts";
 export { dataOf } from "./inputs/data.ts";
 export { differenceOf } from "./data/difference.ts";

@@ -1,4 +1,4 @@
-import { joinPieces } from "@moora/agent-webui-protocol";
+import { joinPieces } from "@moora/agent-core-state-machine/internal";
 import { questionOf, type AgentEvent, type SubAgentEvent } from "./agent-event.ts";
 
 /** The number of unread events that are kept unchanged. */

@@ -1,5 +1,5 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
-export { Draft } from "@moora/agent-webui-protocol";
+export { Draft } from "@moora/agent-core-state-machine/internal";
 export { base64OfUrl, base64ToBytes } from "@moora/llm/internal";
 export { applyPatches, beginReplay, keysToPointer } from "@moora/agent-core-state-machine";
 export {

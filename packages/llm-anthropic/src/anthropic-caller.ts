@@ -12,6 +12,7 @@ import {
   oneOf,
   optionForms,
   optionsWithModel,
+  callerOf,
   ProviderCaller,
   sdkClientOptions,
   sdkErrorBody,
@@ -43,7 +44,7 @@ const anthropicForms: OptionForms<AnthropicOptions> = {
 };
 
 /** Calls the Anthropic Messages API: always streamed, with cached prefixes, and with signed thinking sent back unchanged. */
-export class AnthropicCaller extends ProviderCaller<MessageCreateParamsStreaming, RawMessageStreamEvent> {
+export class AnthropicCaller extends ProviderCaller {
   /** Throws `LlmOptionError` for an unknown option and for a value of the wrong form. */
   constructor(options: AnthropicOptions = {}) {
     checkOptions("anthropic", options, anthropicForms);
@@ -72,7 +73,7 @@ export class AnthropicCaller extends ProviderCaller<MessageCreateParamsStreaming
       reader: (context: ReaderContext) => new AnthropicReader(context),
       errorToBody: sdkErrorBody,
     };
-    super(protocol, options);
+    super(callerOf(protocol, options));
   }
 }
 

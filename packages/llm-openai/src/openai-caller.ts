@@ -4,6 +4,7 @@ import {
   connectionForms,
   environmentVariable,
   optionsWithModel,
+  callerOf,
   ProviderCaller,
   type ConnectionOptions,
   type ReaderContext,
@@ -25,7 +26,7 @@ export type OpenAiOptions = ConnectionOptions;
  * Calls the OpenAI Responses API without state on the provider's side: the provider stores nothing, and encrypted reasoning
  * is sent back to the model that generated it.
  */
-export class OpenAiCaller extends ProviderCaller<ResponseCreateParamsStreaming, ResponseStreamEvent> {
+export class OpenAiCaller extends ProviderCaller {
   /** Throws `LlmOptionError` for an unknown option and for a value of the wrong form. */
   constructor(options: OpenAiOptions = {}) {
     checkOptions<OpenAiOptions>("openai", options, connectionForms);
@@ -44,7 +45,7 @@ export class OpenAiCaller extends ProviderCaller<ResponseCreateParamsStreaming, 
       errorToBody,
       rejectsEncryption,
     };
-    super(protocol, options);
+    super(callerOf(protocol, options));
   }
 }
 

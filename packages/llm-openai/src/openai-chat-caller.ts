@@ -4,6 +4,7 @@ import {
   connectionForms,
   environmentVariable,
   optionsWithModel,
+  callerOf,
   ProviderCaller,
   type BodyContext,
   type ConnectionOptions,
@@ -31,10 +32,7 @@ export interface OpenAiChatOptions extends ConnectionOptions {
 const optionForms: OptionForms<OpenAiChatOptions> = { ...connectionForms, profile: profileForm };
 
 /** Calls the Chat Completions API of OpenAI or of another server. */
-export class OpenAiChatCaller extends ProviderCaller<
-  ChatCompletionCreateParamsStreaming,
-  ChatCompletionChunk
-> {
+export class OpenAiChatCaller extends ProviderCaller {
   /** Throws `LlmOptionError` for an unknown option and for a value of the wrong form, also in the profile. */
   constructor(options: OpenAiChatOptions = {}) {
     checkOptions("openaiChat", options, optionForms);
@@ -53,7 +51,7 @@ export class OpenAiChatCaller extends ProviderCaller<
       reader: (context: ReaderContext) => new ChatReader(context, profile.reasoningField),
       errorToBody,
     };
-    super(protocol, options);
+    super(callerOf(protocol, options));
   }
 }
 

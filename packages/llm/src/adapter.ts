@@ -44,7 +44,7 @@ export type {
 export { logprobsToConfidence } from "./confidence.ts";
 export type { UsageFields } from "./reported-usage.ts";
 export { callProvider } from "./provider-call.ts";
-export { ProviderCaller, sdkClientOptions, type SdkClientOptions } from "./provider-caller.ts";
+export { callerOf, ProviderCaller, sdkClientOptions, type SdkClientOptions } from "./provider-caller.ts";
 export { providerFields, withProviderFields } from "./provider-fields.ts";
 export { providerToolsOf } from "./request.ts";
 export type { ErrorKind, ErrorRows } from "./provider-errors.ts";

@@ -5,24 +5,32 @@ import type { Protocol, WireCall } from "./protocol.ts";
 import { callProvider } from "./provider-call.ts";
 import type { LlmRequest } from "./request.ts";
 
-/** A caller that sends requests by a protocol, with one connection. */
-export class ProviderCaller<Body, Event> implements LlmCaller {
+/** A caller that sends requests by a protocol, with one connection. Its type has none of the types of an SDK. */
+export class ProviderCaller implements LlmCaller {
   readonly name: string;
   readonly model?: string;
-  readonly #protocol: Protocol<Body, Event>;
-  readonly #connection: ConnectionOptions;
+  readonly #send: LlmCaller["call"];
 
-  constructor(protocol: Protocol<Body, Event>, connection: ConnectionOptions) {
-    this.name = protocol.provider;
-    this.#protocol = protocol;
-    this.#connection = connection;
-    if (connection.model !== undefined) this.model = connection.model;
+  constructor({ name, model, call }: LlmCaller) {
+    this.name = name;
+    this.#send = call;
+    if (model !== undefined) this.model = model;
   }
 
   call(request: LlmRequest, options?: LlmCallOptions): Promise<LlmOutcome> {
-    return callProvider(this.#protocol, this.#connection, request, options);
+    return this.#send(request, options);
   }
 }
+
+/** What a caller does with a protocol and one connection. */
+export const callerOf = <Body, Event>(
+  protocol: Protocol<Body, Event>,
+  connection: ConnectionOptions,
+): LlmCaller => ({
+  name: protocol.provider,
+  ...(connection.model === undefined ? {} : { model: connection.model }),
+  call: (request, options) => callProvider(protocol, connection, request, options),
+});
 
 /** The options that the SDKs of OpenAI and Anthropic share. */
 export interface SdkClientOptions extends Pick<WireCall, "baseURL" | "fetch"> {

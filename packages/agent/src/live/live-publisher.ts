@@ -1,5 +1,6 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { joinPieces, type AnswerDraft } from "@moora/agent-webui-protocol";
+import { joinPieces } from "@moora/agent-core-state-machine/internal";
+import type { AnswerDraft } from "@moora/agent-webui-protocol";
 import type { AgentEvent, Question } from "../agent-event.ts";
 import type { LiveChunk, LiveText, ViewedSession } from "./live-texts.ts";
 import type { StreamedSession } from "./streamed-session.ts";

@@ -1,6 +1,6 @@
-import { answerMessageId, messageOf, withFields } from "@moora/agent-core-state-machine/internal";
+import { answerMessageId, Draft, messageOf, withFields } from "@moora/agent-core-state-machine/internal";
 import type { AgentState } from "@moora/agent-core-state-machine";
-import { Draft, type AnswerDraft, type Progress } from "@moora/agent-webui-protocol";
+import type { AnswerDraft, Progress } from "@moora/agent-webui-protocol";
 import type { SessionView } from "./session.ts";
 
 /** What the model is writing, which the state does not contain yet. */
