@@ -1,5 +1,14 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
-export { Draft, joinPieces, messageIdToPostId, questionKey } from "@moora/agent-webui-protocol";
+export {
+  chunkToQuestion,
+  Draft,
+  draftToPieces,
+  isProgress,
+  joinPieces,
+  messageIdToPostId,
+  progressToChunk,
+  questionKey,
+} from "@moora/agent-webui-protocol";
 export { frozen } from "./data/frozen.ts";
 export { dataOf } from "./inputs/data.ts";
 export { differenceOf } from "./data/difference.ts";

@@ -1,10 +1,6 @@
 import type { AgentState } from "@moora/agent-core-state-machine";
-import {
-  chunkToQuestion,
-  questionKey,
-  type ChunkEvent,
-  type SubAgentQuestion,
-} from "@moora/agent-webui-protocol";
+import { chunkToQuestion, questionKey } from "@moora/agent-core-state-machine/internal";
+import type { ChunkEvent, SubAgentQuestion } from "@moora/agent-webui-protocol";
 import type { ApprovalRequested, Question, SubAgentEvent } from "../agent-event.ts";
 
 /** The open questions of sub-agents that another process has sent: the records of a session do not contain them. */

@@ -3,8 +3,8 @@ import {
   isProgress,
   progressToChunk,
   questionKey,
-  type AnswerDraft,
-} from "@moora/agent-webui-protocol";
+} from "@moora/agent-core-state-machine/internal";
+import type { AnswerDraft } from "@moora/agent-webui-protocol";
 import type { AgentEvent, Question, SubAgentEvent } from "../agent-event.ts";
 import type { LiveChunk } from "./live-texts.ts";
 
