@@ -1,7 +1,4 @@
-import type {
-  MessageCreateParamsStreaming,
-  RawMessageStreamEvent,
-} from "@anthropic-ai/sdk/resources/messages";
+import type { MessageCreateParamsStreaming } from "@anthropic-ai/sdk/resources/messages";
 import type { LlmCaller, LlmRequest } from "@moora/llm";
 import {
   checkOptions,

@@ -10,10 +10,7 @@ import {
   type ReaderContext,
   type WireCall,
 } from "@moora/llm/adapter";
-import type {
-  ResponseCreateParamsStreaming,
-  ResponseStreamEvent,
-} from "openai/resources/responses/responses";
+import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses";
 import { openAiClient } from "./openai-client.ts";
 import { errorToBody, rejectsEncryption } from "./openai-failure.ts";
 import { OpenAiReader } from "./openai-to-outcome.ts";

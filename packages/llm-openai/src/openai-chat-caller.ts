@@ -12,10 +12,7 @@ import {
   type ReaderContext,
   type WireCall,
 } from "@moora/llm/adapter";
-import type {
-  ChatCompletionChunk,
-  ChatCompletionCreateParamsStreaming,
-} from "openai/resources/chat/completions";
+import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions";
 import { chatProfiles, type ChatProfile } from "./chat-profile.ts";
 import { profileForm } from "./profile-form.ts";
 import { ChatReader } from "./chat-to-outcome.ts";
