@@ -1,7 +1,7 @@
 /** A complete adapter for a small API, and its conformance test. */
 import { noUsage, type LlmCaller, type LlmOutcome, type LlmPart, type LlmUsage } from "@moora/llm";
 import {
-  AnswerDraft,
+  OutcomeBuilder,
   callProvider,
   fileToFallbackText,
   normalizeRequest,
@@ -60,19 +60,19 @@ const usageFields = {
 
 class Reader implements AnswerReader<object, Event> {
   readonly #context: ReaderContext;
-  readonly #draft: AnswerDraft;
+  readonly #builder: OutcomeBuilder;
   readonly #calls: LlmPart[] = [];
   #end: Extract<Event, { type: "end" }> | undefined;
 
   constructor(context: ReaderContext) {
     this.#context = context;
-    this.#draft = new AnswerDraft(context, usageFields);
+    this.#builder = new OutcomeBuilder(context, usageFields);
   }
 
   add(event: Event): boolean {
     const { feed, normalized } = this.#context;
     if (event.type === "text") {
-      this.#draft.text += event.text;
+      this.#builder.text += event.text;
       feed.text(event.text);
     } else if (event.type === "call") {
       const name = normalized.nameOf(event.name);
@@ -85,19 +85,19 @@ class Reader implements AnswerReader<object, Event> {
   }
 
   partial(): string {
-    return this.#draft.text;
+    return this.#builder.text;
   }
 
   usage(): LlmUsage | undefined {
-    return this.#draft.usage();
+    return this.#builder.usage();
   }
 
   outcome(): LlmOutcome {
     const { model = "", reason = "stop", usage } = this.#end ?? {};
-    this.#draft.model = model;
-    this.#draft.report(usage);
-    const text: LlmPart = { type: "text", text: this.#draft.text.toWellFormed() };
-    return this.#draft.end({ parts: [text, ...this.#calls], raw: reason });
+    this.#builder.model = model;
+    this.#builder.report(usage);
+    const text: LlmPart = { type: "text", text: this.#builder.text.toWellFormed() };
+    return this.#builder.end({ parts: [text, ...this.#calls], raw: reason });
   }
 }
 

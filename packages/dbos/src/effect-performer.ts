@@ -1,4 +1,5 @@
-import { effectsAt, type Agent, type AgentEffect, type AgentState } from "@moora/agent";
+import type { Agent, AgentEffect, AgentState } from "@moora/agent";
+import { isEffectWanted } from "@moora/agent-core-effects/internal";
 import { attemptEffect, lateOutputLogger, Logger, type EngineSession } from "@moora/agent/internal";
 import { isPaused } from "@moora/agent-core-state-machine";
 import type { DbosHostOptions } from "./dbos-options.ts";
@@ -19,7 +20,7 @@ export async function performEffectIn(
 ): Promise<void> {
   const { id, identity } = session;
   const onLateOutput = lateOutputLogger(new Logger(id, onLog));
-  const isWanted = (state: AgentState): boolean => Object.hasOwn(effectsAt(state), effect.key);
+  const isWanted = (state: AgentState): boolean => isEffectWanted(state, effect);
   const engineSession: EngineSession = {
     identity,
     newest: () => session.waitFor((state) => !isPaused(state) || isWanted(state)),

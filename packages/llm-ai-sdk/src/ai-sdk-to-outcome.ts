@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { LlmOutcome, LlmUsage } from "@moora/llm";
 import {
-  AnswerDraft,
+  OutcomeBuilder,
   StreamFaultError,
   withWarnings,
   type AnswerReader,
@@ -32,7 +32,7 @@ const usageFields: UsageFields = {
 /** Assembles an answer from the stream parts of a model. */
 export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
   readonly #context: ReaderContext;
-  readonly #draft: AnswerDraft;
+  readonly #builder: OutcomeBuilder;
   readonly #parts = new PartList();
   readonly #calls: StreamedCalls;
   readonly #warnings: string[] = [];
@@ -41,8 +41,8 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
 
   constructor(context: ReaderContext, requestedModel: string) {
     this.#context = context;
-    this.#draft = new AnswerDraft(context, usageFields);
-    this.#draft.model = requestedModel;
+    this.#builder = new OutcomeBuilder(context, usageFields);
+    this.#builder.model = requestedModel;
     this.#calls = new StreamedCalls(context, this.#parts);
   }
 
@@ -55,13 +55,13 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
         this.#warnings.push(...part.warnings.map(warningToText));
         return false;
       case "response-metadata":
-        this.#draft.model = part.modelId ?? this.#draft.model;
+        this.#builder.model = part.modelId ?? this.#builder.model;
         return false;
       case "text-start":
         this.#startBlock("text", part);
         return false;
       case "text-delta":
-        this.#draft.text += part.delta;
+        this.#builder.text += part.delta;
         this.#growBlock("text", part);
         return false;
       case "text-end":
@@ -100,7 +100,7 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
         throw new StreamFaultError(this.#faultOf(part.error));
       case "finish":
         this.#finish = part;
-        this.#draft.report(part.usage);
+        this.#builder.report(part.usage);
         if (part.finishReason.unified === "interrupted")
           throw new StreamFaultError({ type: "cut", empty: !this.#hasStarted });
         return true;
@@ -110,17 +110,17 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
   }
 
   partial(): string {
-    return this.#draft.text;
+    return this.#builder.text;
   }
 
   usage(): LlmUsage | undefined {
-    return this.#draft.usage();
+    return this.#builder.usage();
   }
 
   outcome(): LlmOutcome {
-    if (!this.#finish) return this.#draft.failed("interrupted", "The answer is incomplete.");
+    if (!this.#finish) return this.#builder.failed("interrupted", "The answer is incomplete.");
     const { unified, raw = unified } = this.#finish.finishReason;
-    const outcome = this.#draft.end({
+    const outcome = this.#builder.end({
       parts: this.#parts.build(),
       raw,
       meaning: unified === "error" || unified === "other" ? undefined : unified,

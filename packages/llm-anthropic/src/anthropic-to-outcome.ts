@@ -6,7 +6,7 @@ import type {
   ContentBlockParam,
 } from "@anthropic-ai/sdk/resources/messages";
 import type { JsonObject, LlmOutcome, LlmUsage } from "@moora/llm";
-import { AnswerDraft, type AnswerReader, type ReaderContext, type UsageFields } from "@moora/llm/adapter";
+import { OutcomeBuilder, type AnswerReader, type ReaderContext, type UsageFields } from "@moora/llm/adapter";
 import { BlockBuilder } from "./block-builder.ts";
 import { blockToPart, type CompleteBlock } from "./block-to-part.ts";
 
@@ -25,7 +25,7 @@ const usageFields: UsageFields = {
 /** Assembles a message from its events, and from those of the messages that continue it. */
 export class AnthropicReader implements AnswerReader<MessageCreateParamsStreaming, RawMessageStreamEvent> {
   readonly #context: ReaderContext;
-  readonly #draft: AnswerDraft;
+  readonly #builder: OutcomeBuilder;
   /** The blocks of paused messages. */
   readonly #pausedBlocks: CompleteBlock[] = [];
   /** In the order in which they start. Some gateways give several blocks one index. */
@@ -36,7 +36,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
 
   constructor(context: ReaderContext) {
     this.#context = context;
-    this.#draft = new AnswerDraft(context, usageFields);
+    this.#builder = new OutcomeBuilder(context, usageFields);
   }
 
   isSignOfLife({ type }: { readonly type: string }): boolean {
@@ -48,8 +48,8 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case "message_start":
-        this.#draft.model = event.message.model;
-        this.#draft.report(event.message.usage);
+        this.#builder.model = event.message.model;
+        this.#builder.report(event.message.usage);
         return false;
       case "content_block_start":
         this.#startBlock(event.index, event.content_block);
@@ -65,7 +65,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
         // Some gateways send an event with the usage alone.
         this.#stopReason = event.delta.stop_reason ?? this.#stopReason;
         this.#stopDetails = event.delta.stop_details ?? this.#stopDetails;
-        this.#draft.report(event.usage);
+        this.#builder.report(event.usage);
         return false;
       case "message_stop":
         return true;
@@ -75,11 +75,11 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
   }
 
   partial(): string {
-    return this.#draft.text;
+    return this.#builder.text;
   }
 
   usage(): LlmUsage | undefined {
-    return this.#draft.usage();
+    return this.#builder.usage();
   }
 
   continuation(body: MessageCreateParamsStreaming): MessageCreateParamsStreaming | undefined {
@@ -93,7 +93,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     );
     this.#pauses += 1;
     this.#pausedBlocks.push(...blocks);
-    this.#draft.pause();
+    this.#builder.pause();
     this.#stopReason = null;
     this.#blocks = [];
     return next;
@@ -105,10 +105,10 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     // A message that was cut, or failed, may end in the middle of a block.
     const mayBeOpen = ["max_tokens", "refusal", "model_context_window_exceeded"].includes(raw);
     if (!mayBeOpen && !this.#isComplete())
-      return this.#draft.failed("malformed", "The message ended before all of its blocks.");
+      return this.#builder.failed("malformed", "The message ended before all of its blocks.");
     const blocks = [...this.#pausedBlocks, ...this.#completeBlocks()];
     const parts = blocks.map((block) => blockToPart(block, this.#context.normalized.nameOf));
-    const outcome = this.#draft.end({ parts, raw, message: explanation ?? undefined });
+    const outcome = this.#builder.end({ parts, raw, message: explanation ?? undefined });
     return outcome.ok || typeof category !== "string"
       ? outcome
       : { ...outcome, failure: { ...outcome.failure, raw: category } };
@@ -118,7 +118,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     const { feed, normalized } = this.#context;
     const block = new BlockBuilder(start);
     this.#blocks.push({ index, block });
-    this.#draft.text += block.text;
+    this.#builder.text += block.text;
     feed.text(block.text, index);
     if (block.type === "tool_use") feed.toolCall(normalized.nameOf(block.name), index, block.id);
   }
@@ -127,7 +127,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     const { feed } = this.#context;
     this.#blockAt(index).add(delta);
     if (delta.type === "text_delta") {
-      this.#draft.text += delta.text;
+      this.#builder.text += delta.text;
       feed.text(delta.text, index);
     }
     if (delta.type === "thinking_delta") feed.reasoning(delta.thinking, index);

@@ -1,6 +1,6 @@
 import type { LlmOutcome, LlmPart, LlmUsage } from "@moora/llm";
 import {
-  AnswerDraft,
+  OutcomeBuilder,
   isJsonObject,
   logprobsToConfidence,
   mediaTypeOf,
@@ -31,7 +31,7 @@ const usageFields: UsageFields = {
 /** Assembles a completion from its chunks. */
 export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStreaming, ChatCompletionChunk> {
   readonly #context: ReaderContext;
-  readonly #draft: AnswerDraft;
+  readonly #builder: OutcomeBuilder;
   readonly #reasoningField: string | null;
   readonly #calls = new ToolCallSlots();
   readonly #details = new ReasoningDetails();
@@ -44,15 +44,15 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   /** `reasoningField`: the field in which the server reads reasoning again; null if it does not. */
   constructor(context: ReaderContext, reasoningField: string | null = null) {
     this.#context = context;
-    this.#draft = new AnswerDraft(context, usageFields);
+    this.#builder = new OutcomeBuilder(context, usageFields);
     this.#reasoningField = reasoningField;
   }
 
   /** A chunk with a finish reason completes the answer; usage follows in a later chunk. */
   add(chunk: ChatCompletionChunk): boolean {
-    this.#draft.model ||= chunk.model ?? "";
+    this.#builder.model ||= chunk.model ?? "";
     const choice: Choice | undefined = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
-    this.#draft.report(chunk.usage ?? choice?.usage);
+    this.#builder.report(chunk.usage ?? choice?.usage);
     if (choice) this.#addChoice(choice);
     return this.#finish !== undefined;
   }
@@ -65,23 +65,23 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   }
 
   partial(): string {
-    return this.#draft.text;
+    return this.#builder.text;
   }
 
   usage(): LlmUsage | undefined {
-    return this.#draft.usage();
+    return this.#builder.usage();
   }
 
   outcome(): LlmOutcome {
     const calls = this.#calls.parts(this.#context.normalized.nameOf);
-    const outcome = this.#draft.end({
+    const outcome = this.#builder.end({
       parts: [...this.#textParts(), ...this.#files, ...(calls ?? [])],
       raw: this.#finish ?? "",
       confidence: logprobsToConfidence(this.#logprobs),
       ...(this.#refusal !== "" && { raw: "refusal", message: this.#refusal }),
     });
     const isFailed = !outcome.ok && outcome.failure.kind !== "empty";
-    return calls || isFailed ? outcome : this.#draft.failed("malformed", "A tool call has no name.");
+    return calls || isFailed ? outcome : this.#builder.failed("malformed", "A tool call has no name.");
   }
 
   #textParts(): LlmPart[] {
@@ -89,7 +89,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     const details = this.#details.all();
     const [text, raw] = [this.#reasoning.toWellFormed(), details ?? this.#reasoningField];
     if (text !== "" || details !== undefined) parts.push({ type: "reasoning", text, raw });
-    parts.push({ type: "text", text: this.#draft.text.toWellFormed() });
+    parts.push({ type: "text", text: this.#builder.text.toWellFormed() });
     return parts;
   }
 
@@ -100,7 +100,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
         this.#reasoning += text;
         feed.reasoning(text);
       } else {
-        this.#draft.text += text;
+        this.#builder.text += text;
         feed.text(text);
       }
     }

@@ -1,6 +1,6 @@
 import type { LlmOutcome, LlmUsage } from "@moora/llm";
 import {
-  AnswerDraft,
+  OutcomeBuilder,
   errorToFailure,
   failedOutcome,
   logprobsToConfidence,
@@ -36,7 +36,7 @@ const usageFields: UsageFields = {
 export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming, ResponseStreamEvent> {
   readonly #context: ReaderContext;
   /** Most servers report the usage with the last event. */
-  readonly #draft: AnswerDraft;
+  readonly #builder: OutcomeBuilder;
   /** The indexes of items that have started, and items that are complete: some servers give several of them one index. */
   readonly #startedItems = new Set<number>();
   readonly #finishedItems = new Map<string, ResponseOutputItemDoneEvent>();
@@ -45,7 +45,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
 
   constructor(context: ReaderContext) {
     this.#context = context;
-    this.#draft = new AnswerDraft(context, usageFields);
+    this.#builder = new OutcomeBuilder(context, usageFields);
   }
 
   add(event: ResponseStreamEvent): boolean {
@@ -54,7 +54,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case "response.output_text.delta":
-        this.#draft.text += event.delta;
+        this.#builder.text += event.delta;
         feed.text(event.delta, event.output_index);
         return false;
       case "response.refusal.delta":
@@ -81,12 +81,12 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
         return false;
       case "response.created":
       case "response.in_progress":
-        this.#draft.report(event.response.usage);
+        this.#builder.report(event.response.usage);
         return false;
       case "response.completed":
       case "response.incomplete":
       case "response.failed":
-        this.#draft.report(event.response.usage);
+        this.#builder.report(event.response.usage);
         // Some servers leave out the status, which the type of the event determines, too.
         this.#response = { ...event.response, status: event.response.status ?? endings[event.type] };
         return true;
@@ -96,15 +96,15 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
   }
 
   partial(): string {
-    return this.#draft.text;
+    return this.#builder.text;
   }
 
   usage(): LlmUsage | undefined {
-    return this.#draft.usage();
+    return this.#builder.usage();
   }
 
   outcome(): LlmOutcome {
-    const draft = this.#draft;
+    const draft = this.#builder;
     const response = this.#response;
     if (!response) return draft.failed("interrupted", "The response is incomplete.");
     const { status = "", incomplete_details: details, error } = response;

@@ -1,5 +1,5 @@
 /** The parts of an adapter between the port and a provider. See "Writing an adapter" in the README. */
-export { AnswerDraft, type AnswerEnd } from "./answer-draft.ts";
+export { OutcomeBuilder, type AnswerEnd } from "./outcome-builder.ts";
 export { answerInstruction, withAnswerInstruction } from "./answer-instruction.ts";
 export {
   checkOptions,

@@ -1,4 +1,5 @@
-import { effectsAt, interruptionOf, type AgentEffect, type DispatchedInput } from "@moora/agent-core-effects";
+import { interruptionOf, type AgentEffect, type DispatchedInput } from "@moora/agent-core-effects";
+import { isEffectWanted } from "@moora/agent-core-effects/internal";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import { systemClock } from "../clock.ts";
 import type { Agent } from "../define-agent.ts";
@@ -51,7 +52,7 @@ export async function attemptEffect(
   while (hasBegun !== true) {
     hasBegun = undefined;
     const state = await session.newest();
-    if (state === undefined || !Object.hasOwn(effectsAt(state), effect.key)) return;
+    if (state === undefined || !isEffectWanted(state, effect)) return;
     const interruption = interruptionOf(effect, state, systemClock.now());
     if (interruption === undefined) await perform(state);
     else {

@@ -53,7 +53,7 @@ export interface AnswerEnd {
 }
 
 /** What all answers have: text, a model, usage and an end. A reader adds the rest. */
-export class AnswerDraft {
+export class OutcomeBuilder {
   /** The text so far. */
   text = "";
   /** The model that answers, by the name that the provider reports. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { noUsage, type LlmOutcome } from "@moora/llm";
-import { AnswerDraft, logprobsToConfidence } from "@moora/llm/adapter";
+import { OutcomeBuilder, logprobsToConfidence } from "@moora/llm/adapter";
 
 const input = { inputTokens: 15_000, cachedInputTokens: 2_000, cacheWriteTokens: 10 };
 const parts = [{ type: "text", text: "Hi." }] as const;
@@ -14,8 +14,8 @@ const own = {
 };
 
 /** A draft with the usages of these events. */
-function draftOf(...usages: readonly object[]): AnswerDraft {
-  const draft = new AnswerDraft({ origin: "o" }, own);
+function draftOf(...usages: readonly object[]): OutcomeBuilder {
+  const draft = new OutcomeBuilder({ origin: "o" }, own);
   for (const usage of usages) draft.report(usage);
   return draft;
 }
@@ -59,7 +59,7 @@ describe("a usage", () => {
       cachedInputTokens: 4,
       cacheWriteTokens: 1,
     });
-    const apart = new AnswerDraft({ origin: "o" }, { ...own, isApart: true });
+    const apart = new OutcomeBuilder({ origin: "o" }, { ...own, isApart: true });
     apart.report(reported);
     expect(apart.usage()).toMatchObject({ inputTokens: 14, cachedInputTokens: 4, cacheWriteTokens: 1 });
   });
