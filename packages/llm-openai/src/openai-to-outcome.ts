@@ -104,22 +104,22 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
   }
 
   outcome(): LlmOutcome {
-    const draft = this.#builder;
+    const builder = this.#builder;
     const response = this.#response;
-    if (!response) return draft.failed("interrupted", "The response is incomplete.");
+    if (!response) return builder.failed("interrupted", "The response is incomplete.");
     const { status = "", incomplete_details: details, error } = response;
     if (status === "failed") {
       const body = error ? { error: { code: error.code, message: error.message } } : undefined;
       const failure = errorToFailure(body, this.#context.failure);
-      return failedOutcome(failure, draft.text, draft.usage());
+      return failedOutcome(failure, builder.text, builder.usage());
     }
     const items = this.#items(response);
     const isFiltered = details?.reason === "content_filter";
     if (!items && !isFiltered)
-      return draft.failed("malformed", "The response ended before all of its items.");
+      return builder.failed("malformed", "The response ended before all of its items.");
     const message = isFiltered ? undefined : this.#refusalIn(items ?? []);
-    draft.model = response.model;
-    return draft.end({
+    builder.model = response.model;
+    return builder.end({
       parts: (items ?? []).map((item) => itemToPart(item, this.#context.normalized.nameOf)),
       raw: message === undefined ? (details?.reason ?? status) : "refusal",
       unknown: status === "incomplete" ? "length" : "other",
