@@ -84,7 +84,6 @@ class ChatMessages {
     this.#written.add(loop);
     // A loop that was tried again is before that.
     for (const before of this.#cut.keys()) if (before < loop) this.#loop(before);
-    const { questions, draft } = this.#live.stream;
     const isNewest = loop === this.#state.reActContext.loop;
     const translator = new UiMessageTranslator(this.#live.ref.id, this.#live.toolParts);
     const message = new UiMessage(`loop_${loop}`, { session: this.#live.ref.id });
@@ -95,7 +94,7 @@ class ChatMessages {
     });
     const transcript = [...(this.#turns.get(loop) ?? [])];
     const state = { ...this.#state, transcript, messages: this.#answers.get(loop) ?? [] };
-    writer.resume(state, isNewest ? questions : [], isNewest ? draft : undefined);
+    writer.resume(state, isNewest ? this.#live.stream : { questions: [], draft: undefined });
     if (!message.isEmpty) this.#messages.push(message.toMessage());
   }
 }

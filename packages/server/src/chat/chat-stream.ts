@@ -6,7 +6,6 @@ import type { ServerContext } from "../server-options.ts";
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
 import { ChatOutput } from "./chat-output.ts";
 import type { ChatReader, ChatStart } from "./chat-start.ts";
-import { patchesOf } from "./data-patches.ts";
 import { LoopWriter } from "./loop-writer.ts";
 import { endOf, isResumable } from "./loop-end.ts";
 import { showsQuestions } from "./sub-agent-questions.ts";
@@ -99,10 +98,9 @@ export class ChatStream {
     view: AgentState,
     { loop = view.reActContext.loop, refusal }: Extract<ChatStart, { type: "replay" }>,
   ): void {
-    const { questions, draft } = this.#live.stream;
     const writer = this.#newWriter(loop);
     if (refusal !== undefined) writer.refuseAtEnd(refusal);
-    writer.resume(view, questions, draft);
+    writer.resume(view, this.#live.stream);
   }
 
   #continue(view: AgentState, { posted, logged = [] }: Extract<ChatStart, { type: "continue" }>): void {
@@ -161,9 +159,8 @@ export class ChatStream {
 
   /** Begins the answer to the message. What a running loop has written before it is a part only of a message that is replaced. */
   #answer(state: AgentState): void {
-    const { questions, draft } = this.#live.stream;
     const writer = this.#newWriter(state.reActContext.loop);
-    if (this.#format.replacesMessages) writer.resume(state, questions, draft);
+    if (this.#format.replacesMessages) writer.resume(state, this.#live.stream);
     else this.#join(writer, state);
   }
 
@@ -234,4 +231,10 @@ export class ChatStream {
     this.#stopListening();
     this.#hold.release();
   }
+}
+
+/** The patches by which an input changes application data. Undefined without one, and for data of another version. */
+function patchesOf(input: AgentInput): readonly DataPatch[] | undefined {
+  if (!("patches" in input) || ("version" in input && input.version !== undefined)) return undefined;
+  return input.patches;
 }
