@@ -55,7 +55,11 @@ export class CallWriter {
   skip(state: AgentState, ids: readonly string[]): void {
     for (const id of ids) {
       const { parameters = "", result = null } = state.toolCalls[id] ?? {};
-      this.#calls.set(id, { parameters, question: questionOf(state, id)?.digest, hasResult: result !== null });
+      this.#calls.set(id, {
+        parameters,
+        question: questionOf(state, id)?.digest,
+        hasResult: result !== null,
+      });
     }
   }
 
@@ -142,7 +146,8 @@ export class CallWriter {
     const id = shown?.id ?? digestOfCall(record);
     // An approval is taken back, and so is a reason, only by the question.
     const isTakenBack = approved === undefined || (reason === undefined && shown?.reason !== undefined);
-    if (shown === undefined || isTakenBack) write({ type: "tool-approval-request", toolCallId, approvalId: id });
+    if (shown === undefined || isTakenBack)
+      write({ type: "tool-approval-request", toolCallId, approvalId: id });
     call.approval = { id, approved, reason };
     if (approved === undefined) return;
     const why = reason === undefined ? {} : { reason };
@@ -158,7 +163,10 @@ export class CallWriter {
 }
 
 /** The open question about a call. */
-const questionOf = (state: AgentState, toolCallId: string): ReturnType<typeof askingCalls>[number] | undefined =>
+const questionOf = (
+  state: AgentState,
+  toolCallId: string,
+): ReturnType<typeof askingCalls>[number] | undefined =>
   askingCalls(state).find(({ id }) => id === toolCallId);
 
 /** Whether a decision lets a call run, or reports that it worked. Undefined for one that answers no approval. */

@@ -1,10 +1,9 @@
 import type { AgentEvent, AgentInput, AgentState, DataPatch } from "@moora/agent";
-import { streamResponse } from "../events/event-stream.ts";
+import { PacedStream, type StreamSource } from "../events/paced-stream.ts";
 import type { StreamHold } from "../sessions/stream-hold.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import type { ServerContext } from "../server-options.ts";
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
-import { ChatOutput } from "./chat-output.ts";
 import type { ChatReader, ChatStart } from "./chat-start.ts";
 import { LoopWriter } from "./loop-writer.ts";
 import { endOf, isResumable } from "./loop-end.ts";
@@ -13,14 +12,19 @@ import type { UiChunk } from "./ui-chunk.ts";
 
 const cutMessage = "The stream ended before the answer was complete. Read it again: it may continue.";
 
-/** One loop of a session as a stream of one format. It begins to listen when it is created, and releases the session when it ends. */
-export class ChatStream {
+/**
+ * One loop of a session as a stream of one format. It begins to listen when it is created, and releases the session when it ends. A reader
+ * that was behind gets the difference between what it has taken and the state.
+ */
+export class ChatStream implements StreamSource {
+  readonly head = ": chat\n\n";
+  readonly behindMessage =
+    "A reader of an answer is behind; it gets what it misses together, when it reads on.";
   readonly #live: LiveSession;
-  readonly #hold: StreamHold;
   readonly #reader: ChatReader;
   readonly #format: ChatFormat;
   readonly #translator: ChatTranslator;
-  readonly #output: ChatOutput;
+  readonly #output: PacedStream;
   readonly #stopListening: () => void;
   #writer: LoopWriter | undefined;
   #messageId: string | undefined;
@@ -32,8 +36,7 @@ export class ChatStream {
     this.#format = format;
     this.#translator = format.translator(live);
     this.#live = live;
-    this.#hold = hold;
-    this.#output = this.#newOutput(context);
+    this.#output = new PacedStream(context, hold, this);
     this.#stopListening = live.listen({
       onInput: (input, state) => this.#input(input, state),
       onEvent: (event) => this.#event(event, live.session.current()),
@@ -43,28 +46,8 @@ export class ChatStream {
     hold.endsBy(() => this.end());
   }
 
-  #newOutput({ clock, limits, loggerOf }: ServerContext): ChatOutput {
-    const { drop, live } = this.#hold;
-    const isComplete = (): boolean => this.#writer?.isEnded === true;
-    return new ChatOutput(
-      {
-        isComplete,
-        isOver: () => isComplete() || live.isEnded,
-        onBehind: () =>
-          loggerOf(live.ref.id).log("stream-behind", {
-            message: "A reader of an answer is behind; it gets what it misses together, when it reads on.",
-          }),
-        catchUp: () => this.#writeMissing(live.session.current()),
-        cut: () => this.#cut(),
-        onTaken: () => this.#reportWhole(),
-        onClose: () => this.#close(),
-      },
-      { clock, limits, drop, endText: this.#format.endText },
-    );
-  }
-
   get response(): Response {
-    return streamResponse(this.#output.stream, this.#format.headers);
+    return this.#output.response(this.#format.headers);
   }
 
   /** Whether it has written the beginning of a loop. */
@@ -151,7 +134,7 @@ export class ChatStream {
     // The end of a loop is not missed: a later state does not show how it ended.
     const { questions, working } = this.#live.stream;
     if (this.#output.isBehind && endOf(state, questions, working) !== undefined)
-      this.#output.catchUp(() => this.#writeMissing(state));
+      this.#output.resume(() => this.#writeMissing(state));
     // Before the rest, which may end the stream.
     this.#dataChanged(state, patchesOf(input));
     this.#update(state);
@@ -205,31 +188,39 @@ export class ChatStream {
   }
 
   #send(events: readonly object[]): void {
-    this.#output.send(events);
+    for (const event of events) this.#output.send(`data: ${JSON.stringify(event)}\n\n`);
   }
 
-  /** Writes what the reader misses since it is behind. */
+  get isOver(): boolean {
+    return this.#writer?.isEnded === true || this.#live.isEnded;
+  }
+
+  catchUp(): void {
+    this.#output.resume(() => this.#writeMissing(this.#live.session.current()));
+  }
+
   #writeMissing(state: AgentState): void {
     this.#dataChanged(state, undefined);
     this.#writer?.catchUp(state, this.#live.stream, !this.#isHeld);
   }
 
-  #cut(): boolean {
+  cut(): string | undefined {
     this.#writer?.cut(cutMessage, "unavailable");
-    return this.#writer !== undefined;
+    return this.#writer && this.#format.endText;
   }
 
   /** Reports that the reader has a loop, unless it may continue. */
-  #reportWhole(): void {
-    const loop = this.#writer?.loop ?? 0;
+  endText(): string {
+    if (this.#writer?.isEnded !== true) return "";
+    const { loop } = this.#writer;
     const state = this.#live.session.current();
-    const isOver = loop < state.reActContext.loop || !isResumable(state, this.#live.stream.questions);
-    if (isOver) this.#reader.onWhole?.(loop);
+    const isWhole = loop < state.reActContext.loop || !isResumable(state, this.#live.stream.questions);
+    if (isWhole) this.#reader.onWhole?.(loop);
+    return this.#format.endText;
   }
 
-  #close(): void {
+  close(): void {
     this.#stopListening();
-    this.#hold.release();
   }
 }
 

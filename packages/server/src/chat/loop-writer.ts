@@ -84,11 +84,7 @@ export class LoopWriter {
    * Begins after what a client has posted of the loop. Writes what became of the questions that it shows as open or has answered,
    * but that are not open: another client may have decided them.
    */
-  continueFrom(
-    state: AgentState,
-    { questions, draft }: Streamed,
-    posted: PostedMessage,
-  ): void {
+  continueFrom(state: AgentState, { questions, draft }: Streamed, posted: PostedMessage): void {
     const turns = turnsOf(state, this.loop);
     const known = turns.slice(0, posted.countTurns(turns));
     for (const turn of known) this.#turns.add(keyOf(turn));
@@ -157,11 +153,7 @@ export class LoopWriter {
   }
 
   /** Continues after events that were missed: writes what a state has, and takes back an attempt that has failed meanwhile. */
-  catchUp(
-    state: AgentState,
-    { questions, draft }: Streamed,
-    mayEnd: boolean,
-  ): void {
+  catchUp(state: AgentState, { questions, draft }: Streamed, mayEnd: boolean): void {
     this.update(state, questions, mayEnd);
     const { reActContext } = state;
     const { control } = reActContext;
