@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { HttpProblem } from "../problem.ts";
 import type { AnsweredQuestion, ChatMessage } from "./chat-request.ts";
 import type { Turn } from "./loop-turns.ts";
-import { isQuestionPart, partIdOf, questionPartId } from "./question-text.ts";
+import { isQuestionPart, partIdOf, questionPartId, rejectionOf } from "./question-text.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
 const callSchema = z.looseObject({
@@ -92,11 +92,15 @@ export class PostedMessage {
     return this.#calls.get(id);
   }
 
-  /** The id of a call with an answer of the client that the session does not have; undefined if there is none. */
-  unknownCall({ toolCalls }: AgentState): string | undefined {
+  /** Throws `refused` for an answer to a call that the session does not have. */
+  checkCalls({ toolCalls }: AgentState): void {
     const isAnswered = ({ state }: PostedCall): boolean => state === responded || state.startsWith("output-");
     const answered = this.#all.filter(isAnswered).map(({ toolCallId }) => toolCallId);
-    return answered.find((id) => !Object.hasOwn(toolCalls, id) && !isQuestionPart(id));
+    const unknown = answered.find((id) => !Object.hasOwn(toolCalls, id) && !isQuestionPart(id));
+    if (unknown === undefined) return;
+    throw invalidAnswer(
+      `The message has an answer to the tool call ${JSON.stringify(unknown)}, which is not of this chat.`,
+    );
   }
 
   /** Whether the client has a text after the last call. */
@@ -161,7 +165,7 @@ function isAnsweredBy(asked: Question, call: PostedCall): boolean {
   return isOutput(call) && asked.about === "answer" && partIdOf(asked) === call.toolCallId && isSame;
 }
 
-/** An approved call with an unknown outcome runs again; one that is not approved stays unknown. */
+/** An approved call with an unknown outcome runs again. */
 function decisionOf(
   question: Question,
   { state, toolCallId, approval, output, errorText }: PostedCall,
@@ -178,10 +182,8 @@ function decisionOf(
   if (partIdOf(question) !== toolCallId)
     throw invalidAnswer("An answer to an approval must have the id of the question about its call.");
   const { approved, reason } = approval ?? {};
-  if (question.about !== "outcome")
-    return approved === true ? "approve" : { reject: reason ?? "The user refused." };
-  if (approved === true) return { outcome: "run-again" };
-  return { outcome: "unknown", ...(reason === undefined ? {} : { reason }) };
+  if (approved !== true) return rejectionOf(question, reason);
+  return question.about === "outcome" ? { outcome: "run-again" } : "approve";
 }
 
 const invalidApproval =

@@ -1,4 +1,4 @@
-import { askedText, type Question } from "@moora/agent";
+import { askedText, type Decision, type Question } from "@moora/agent";
 import type { UiChunk } from "./ui-chunk.ts";
 
 /** What a person is asked about a call whose outcome is unknown. */
@@ -40,3 +40,9 @@ export const questionPartId = ({ digest }: Pick<Question, "digest">): string => 
 
 /** Whether an id is that of a part that shows a question of a sub-agent. */
 export const isQuestionPart = (id: string): boolean => id.startsWith("question_");
+
+/** A rejection. An outcome stays unknown. */
+export const rejectionOf = ({ about }: Pick<Question, "about">, reason: string | undefined): Decision =>
+  about === "outcome"
+    ? { outcome: "unknown", ...(reason === undefined ? {} : { reason }) }
+    : { reject: reason ?? "The user refused." };

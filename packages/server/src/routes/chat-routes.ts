@@ -43,9 +43,11 @@ export const postChat: Route = async (call) => {
     // An output may be a result as well as an answer. What is not asked where the session runs has ended.
     const required = live.isOwner ? [] : approvals;
     const logged = await requireQuestions(parts.context, live, [...approvals, ...outputs], required);
-    return await postAnswers(call, { stream, live, posted: message, logged }, (open) =>
-      message.answers(open),
-    );
+    message.checkCalls(live.session.current());
+    const answers = message.answers([...live.stream.questions, ...logged]);
+    await postAnswers(call, { stream, live, answers, posted: message, logged });
+    stream.release();
+    return true;
   });
 };
 
