@@ -53,5 +53,6 @@ const forms: OptionForms<AgentServerOptions> = {
 /** Throws `BuildError` for options whose values have the wrong form: callers without types may pass any value. */
 export function checkValues(options: AgentServerOptions): void {
   checkOptions("createAgentServer", options, forms);
-  for (const [index, agent] of options.agents.entries()) checkAgent(`agents[${index}] of createAgentServer`, agent);
+  for (const [index, agent] of options.agents.entries())
+    checkAgent(`agents[${index}] of createAgentServer`, agent);
 }

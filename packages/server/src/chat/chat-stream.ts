@@ -2,9 +2,8 @@ import type { AgentEvent, AgentInput, AgentState, DataPatch } from "@moora/agent
 import { PacedStream, type StreamSource } from "../events/paced-stream.ts";
 import type { StreamHold } from "../sessions/stream-hold.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
-import type { ServerContext } from "../server-options.ts";
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
-import type { ChatReader, ChatStart } from "./chat-start.ts";
+import type { ChatStart } from "./chat-start.ts";
 import { LoopWriter } from "./loop-writer.ts";
 import { endOf, isResumable } from "./loop-end.ts";
 import { showsQuestions } from "./sub-agent-questions.ts";
@@ -21,7 +20,8 @@ export class ChatStream implements StreamSource {
   readonly behindMessage =
     "A reader of an answer is behind; it gets what it misses together, when it reads on.";
   readonly #live: LiveSession;
-  readonly #reader: ChatReader;
+  readonly #user: string;
+  readonly #onWhole: ((loop: number) => void) | undefined;
   readonly #format: ChatFormat;
   readonly #translator: ChatTranslator;
   readonly #output: PacedStream;
@@ -30,20 +30,22 @@ export class ChatStream implements StreamSource {
   #messageId: string | undefined;
   #isHeld = false;
 
-  constructor(context: ServerContext, hold: StreamHold, format: ChatFormat, reader: ChatReader) {
-    const { live } = hold;
-    this.#reader = reader;
+  /** `onWhole` is called when the reader has taken the end of a loop. */
+  constructor(hold: StreamHold, format: ChatFormat, onWhole?: (loop: number) => void) {
+    const { live, call } = hold;
+    this.#user = call.access.user;
+    this.#onWhole = onWhole;
     this.#format = format;
     this.#translator = format.translator(live);
     this.#live = live;
-    this.#output = new PacedStream(context, hold, this);
+    this.#output = new PacedStream(hold, this);
     this.#stopListening = live.listen({
       onInput: (input, state) => this.#input(input, state),
       onEvent: (event) => this.#event(event, live.session.current()),
       onReplaced: () => this.#replaced(),
       onEnded: () => this.end(),
     });
-    hold.endsBy(() => this.end());
+    this.#output.begin();
   }
 
   get response(): Response {
@@ -178,7 +180,7 @@ export class ChatStream implements StreamSource {
 
   #newWriter(loop: number): LoopWriter {
     const working = (): ReadonlySet<string> => this.#live.stream.working;
-    this.#writer = new LoopWriter(loop, this.#reader.user, working, (chunk) => this.#push(chunk));
+    this.#writer = new LoopWriter(loop, this.#user, working, (chunk) => this.#push(chunk));
     return this.#writer;
   }
 
@@ -215,7 +217,7 @@ export class ChatStream implements StreamSource {
     const { loop } = this.#writer;
     const state = this.#live.session.current();
     const isWhole = loop < state.reActContext.loop || !isResumable(state, this.#live.stream.questions);
-    if (isWhole) this.#reader.onWhole?.(loop);
+    if (isWhole) this.#onWhole?.(loop);
     return this.#format.endText;
   }
 

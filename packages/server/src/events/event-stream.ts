@@ -45,28 +45,27 @@ export class EventStream implements StreamSource {
   #last: number;
   #pageLength: number = pageLengths.first;
 
-  constructor(context: ServerContext, hold: StreamHold, after: number) {
-    const { live } = hold;
+  constructor(hold: StreamHold, after: number) {
+    const { live, call } = hold;
+    const { context } = call.parts;
     this.#live = live;
     this.#context = context;
     this.#last = after;
-    const stream = new PacedStream(context, hold, this);
+    const stream = new PacedStream(hold, this);
     this.#stream = stream;
-    const end = (): void => stream.end();
     const lifetimeMs = context.limits.streamLifetimeMs * (1 - lifetimeSpread * Math.random());
     this.#stops = [
       live.listen({
         onInput: (input, _state, seq) => this.#input(input, seq),
         onEvent: (event) => this.#event(event),
         onReplaced: () => stream.fallBehind(),
-        onEnded: end,
+        onEnded: stream.end,
       }),
-      context.clock.after(lifetimeMs, end, { keepsAlive: false }),
+      context.clock.after(lifetimeMs, stream.end, { keepsAlive: false }),
     ];
     // The log is read first, also because the text before chunks must be known.
     stream.fallBehind();
-    // Last: it ends the stream at once if its client has left.
-    hold.endsBy(end);
+    stream.begin();
   }
 
   get response(): Response {

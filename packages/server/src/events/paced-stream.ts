@@ -46,8 +46,8 @@ export class PacedStream {
   #isDone = false;
   #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
 
-  constructor(context: ServerContext, hold: StreamHold, source: StreamSource) {
-    this.#context = context;
+  constructor(hold: StreamHold, source: StreamSource) {
+    this.#context = hold.call.parts.context;
     this.#hold = hold;
     this.#source = source;
     this.#body = new ReadableStream(
@@ -124,7 +124,15 @@ export class PacedStream {
     this.#watchStall();
   }
 
-  end(): void {
+  /** Ends the stream when its client leaves, or has left, and when the server is closed. Called when the source is ready. */
+  begin(): void {
+    const { parts, request } = this.#hold.call;
+    if (request.signal.aborted) return this.end();
+    parts.streamEnds.add(this.end);
+    request.signal.addEventListener("abort", this.end, { once: true });
+  }
+
+  readonly end = (): void => {
     if (this.#isDone) return;
     const rest = this.#cutText();
     this.#isDone = true;
@@ -132,6 +140,9 @@ export class PacedStream {
     this.#cancelKeepAlive?.();
     this.#waiting = [];
     this.#source.close();
+    const { parts, request } = this.#hold.call;
+    parts.streamEnds.delete(this.end);
+    request.signal.removeEventListener("abort", this.end);
     this.#hold.release();
     this.#wake?.();
     try {
@@ -140,7 +151,7 @@ export class PacedStream {
     } catch {
       // The reader has canceled it.
     }
-  }
+  };
 
   /** What waits, and that it is cut off, so that it does not look complete. Undefined if the reader has everything, or there is none. */
   #cutText(): string | undefined {
@@ -214,11 +225,19 @@ export class PacedStream {
   #watchStall(): void {
     if (this.#isDone || this.#cancelStall !== undefined) return;
     const { clock, limits } = this.#context;
-    const drop = (): void => {
-      this.end();
-      this.#hold.drop();
-    };
-    this.#cancelStall = clock.after(limits.streamStallMs, drop, { keepsAlive: false });
+    this.#cancelStall = clock.after(limits.streamStallMs, () => this.#drop(), { keepsAlive: false });
+  }
+
+  /** Ends the stream of a reader that takes nothing, and its connection. */
+  #drop(): void {
+    this.end();
+    const { live, call } = this.#hold;
+    this.#context.counters.count("moora_streams_dropped_total");
+    this.#context.loggerOf(live.ref.id).log("stream-stalled", {
+      message: "A reader took nothing of a stream for too long; its connection was ended.",
+      data: { user: call.access.user },
+    });
+    call.connection.drop?.();
   }
 }
 

@@ -11,7 +11,7 @@ export const streamEvents: Route = async (call) => {
   const hold = await holdForStream(call, ref, { isRead: true });
   try {
     await checkHistory(parts.context.log, hold.live, cursor);
-    return new EventStream(parts.context, hold, cursor.after).response;
+    return new EventStream(hold, cursor.after).response;
   } catch (error) {
     hold.release();
     throw error;
