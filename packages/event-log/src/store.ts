@@ -32,3 +32,4 @@ export type { RowTexts, SqlDatabase, SqlRow, SqlValue, TextOwner } from "./sqlit
 export { isUndamaged, snapshotSeal, soundSnapshot } from "./snapshot-seal.ts";
 export { andThen } from "./maybe-promise.ts";
 export { warn } from "./warn.ts";
+export { withSessions } from "./with-sessions.ts";
