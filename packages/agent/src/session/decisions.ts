@@ -62,7 +62,11 @@ export class Decisions {
       this.#host.check();
       return await this.#host.decideBelow({ ...question, path }, decision, by);
     }
-    const input = await decidedInput(this.#agent, this.#host.state, { question, decision, ...this.#about(by) });
+    const input = await decidedInput(this.#agent, this.#host.state, {
+      question,
+      decision,
+      ...this.#about(by),
+    });
     return await this.dispatch(requestId === undefined ? input : parseOrRefuse({ ...input, requestId }));
   }
 

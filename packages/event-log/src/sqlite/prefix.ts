@@ -42,11 +42,7 @@ export class Prefix implements PrefixCheck {
   /** The part that is known to be undamaged. */
   #verified: PrefixChecksum;
 
-  constructor(
-    log: Pick<SessionLog, "read">,
-    database: SqlDatabase,
-    { generation, header }: SqlGeneration,
-  ) {
+  constructor(log: Pick<SessionLog, "read">, database: SqlDatabase, { generation, header }: SqlGeneration) {
     this.#log = log;
     this.#database = database;
     this.#generation = generation;
