@@ -1,5 +1,5 @@
 import { validateAppend, logRemoved, readStart } from "../validation.ts";
-import { type ChainHead, chainStart, checkedTail, copyRecords, follows } from "../chain.ts";
+import { type ChainHead, checkedTail, copyRecords } from "../chain.ts";
 import type { HeadWatch } from "../head-watch.ts";
 import { inspectInTurns } from "../in-turns.ts";
 import { leaseAfter } from "../lease.ts";
@@ -21,8 +21,7 @@ import { wholeTexts, type RowTexts, type SqlDatabase, type SqlRow, type SqlValue
 
 const sql = {
   session: "SELECT head, digest, lease_owner, lease_until FROM moora_sessions WHERE generation = ?",
-  moveHead: `UPDATE moora_sessions SET head = ?, digest = ? WHERE generation = ? AND head = ? AND digest = ?
-    RETURNING generation`,
+  setHead: "UPDATE moora_sessions SET head = ?, digest = ? WHERE generation = ?",
   insert: "INSERT INTO moora_records (generation, seq, changes_digest, digest, body) VALUES (?, ?, ?, ?, ?)",
   read: "SELECT seq, changes_digest, digest, body FROM moora_records WHERE generation = ? AND seq >= ? ORDER BY seq LIMIT ?",
   saveLease: "UPDATE moora_sessions SET lease_owner = ?, lease_until = ? WHERE generation = ?",
@@ -78,8 +77,6 @@ export class SqlSession implements SessionLog {
   readonly #epoch: number;
   readonly #prefix: PrefixCheck;
   readonly #queue = new SerialQueue();
-  /** The head after the last append of this handle. */
-  #known: ChainHead;
 
   constructor(generation: SqlGeneration, parts: SqlParts) {
     const { database, texts = wholeTexts, saveDue } = parts;
@@ -92,7 +89,6 @@ export class SqlSession implements SessionLog {
     this.#texts = texts;
     this.#epoch = database.epoch;
     this.#prefix = parts.prefixOf(this, generation);
-    this.#known = chainStart(generation.header);
     if (saveDue === undefined) return;
     this.saveDue = (seq, due) =>
       this.#write("save its due time", () => {
@@ -102,41 +98,22 @@ export class SqlSession implements SessionLog {
 
   append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void> {
     const mine = copyRecords(records);
-    const append = (): ChainHead => {
-      const head = this.#moveHead(expectedSeq, mine);
+
+    const append = (): void => {
+      const head = validateAppend(this.#head(), expectedSeq, mine, this.maxRecordLength);
+      if (mine.length === 0) return;
       for (const { seq, changesDigest, digest, body } of mine) {
         const stored = this.#texts.write(this.#generation, seq, body);
         this.#database.do(sql.insert, this.#generation, seq, changesDigest, digest, stored);
       }
-      if (mine.length > 0) this.#parts.onAppend(this.#generation);
-      return head;
+      this.#database.do(sql.setHead, head.seq, head.digest, this.#generation);
+      this.#parts.onAppend(this.#generation);
     };
-    return andThen(this.#write("append", append), ({ seq, digest }) => {
-      this.#known = { seq, digest };
-      if (mine.length > 0)
-        this.#parts.watch.notify(String(this.#generation), { by: this, head: String(seq) });
+    return andThen(this.#write("append", append), () => {
+      if (mine.length === 0) return;
+      const head = String(expectedSeq + mine.length);
+      this.#parts.watch.notify(String(this.#generation), { by: this, head });
     });
-  }
-
-  /** Moves the head behind records, and returns it. One that this handle knows is not read. Throws for records that do not follow. */
-  #moveHead(expectedSeq: number, records: readonly LogRecord[]): ChainHead {
-    const [first] = records;
-    const known = this.#known;
-    if (first !== undefined && expectedSeq === known.seq && follows(known, first)) {
-      const next = validateAppend(known, expectedSeq, records, this.maxRecordLength);
-      if (this.#isMoved(known, next)) return next;
-    }
-    const head = this.#head();
-    const next = validateAppend(head, expectedSeq, records, this.maxRecordLength);
-    if (first !== undefined) this.#isMoved(head, next);
-    return next;
-  }
-
-  /** Stores a head in place of another one. Returns false if the session has neither. */
-  #isMoved(from: ChainHead, { seq, digest }: ChainHead): boolean {
-    return (
-      this.#database.one(sql.moveHead, seq, digest, this.#generation, from.seq, from.digest) !== undefined
-    );
   }
 
   removeAt(seq: number): MaybePromise<boolean> {
