@@ -1,4 +1,4 @@
-import type { FileSystem } from "../jsonl/file-system.ts";
+import type { FileSystem } from "../../src/jsonl/file-system.ts";
 import { systemError } from "./failing-file-system.ts";
 
 const sectorSize = 512;

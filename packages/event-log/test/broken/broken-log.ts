@@ -1,8 +1,8 @@
-import type { LogRecord, SessionLog } from "../port.ts";
-import { withSessions } from "./altered-log.ts";
-import { continueChain, headOf } from "./chain-of.ts";
-import type { LogStorage } from "./log-storage.ts";
-import { memoryLogStorage } from "./memory-storage.ts";
+import type { LogRecord, SessionLog } from "../../src/port.ts";
+import { withSessions } from "../../src/with-sessions.ts";
+import { continueChain, headOf } from "../../src/testing/chain-of.ts";
+import type { LogStorage } from "../../src/testing/log-storage.ts";
+import { memoryLogStorage } from "../../src/testing/memory-storage.ts";
 
 /** A log with one fault, and the name of the conformance case that fails because of it. */
 export interface BrokenLog {

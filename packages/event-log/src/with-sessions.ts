@@ -1,5 +1,5 @@
-import { andThen } from "../maybe-promise.ts";
-import type { EventLog, SessionLog } from "../port.ts";
+import { andThen } from "./maybe-promise.ts";
+import type { EventLog, SessionLog } from "./port.ts";
 
 /**
  * Wraps a log: `alter` replaces methods of its session handles, and `changes` replaces methods of the log. What the log answers

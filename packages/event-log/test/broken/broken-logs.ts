@@ -1,10 +1,10 @@
-import type { Snapshot } from "../port.ts";
-import { withSessions } from "./altered-log.ts";
+import type { Snapshot } from "../../src/port.ts";
+import { withSessions } from "../../src/with-sessions.ts";
 import type { BrokenLog } from "./broken-log.ts";
 import { brokenSessions } from "./broken-sessions.ts";
-import { continueChain, headOf } from "./chain-of.ts";
-import { memoryLogStorage } from "./memory-storage.ts";
-import { nextTurn } from "./next-turn.ts";
+import { continueChain, headOf } from "../../src/testing/chain-of.ts";
+import { memoryLogStorage } from "../../src/testing/memory-storage.ts";
+import { nextTurn } from "../../src/testing/next-turn.ts";
 
 /** Logs with one fault each, which test the conformance suite: each must fail its `failingCase`. */
 export const brokenLogs: readonly BrokenLog[] = [

@@ -1,4 +1,4 @@
-import type { FileSystem } from "../jsonl/file-system.ts";
+import type { FileSystem } from "../../src/jsonl/file-system.ts";
 
 /** The fault of a {@link failingFileSystem}. */
 export interface FileFault {

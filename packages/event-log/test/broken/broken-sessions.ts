@@ -1,8 +1,8 @@
-import { LogError } from "../log-error.ts";
-import type { Lease, LogRecord, SessionLog, Snapshot } from "../port.ts";
-import { maxRecordLength } from "../validation.ts";
+import { LogError } from "../../src/log-error.ts";
+import type { Lease, LogRecord, SessionLog, Snapshot } from "../../src/port.ts";
+import { maxRecordLength } from "../../src/validation.ts";
 import { type BrokenLog, brokenAppend, brokenRead, brokenSession } from "./broken-log.ts";
-import { continueChain, headOf } from "./chain-of.ts";
+import { continueChain, headOf } from "../../src/testing/chain-of.ts";
 
 const withBody = (change: (body: string) => string) => (records: readonly LogRecord[]) =>
   records.map((record) => ({ ...record, body: change(record.body) }));
