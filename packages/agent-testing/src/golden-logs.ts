@@ -74,7 +74,9 @@ export async function goldenLogs(folder: string, options: GoldenOptions = {}): P
   for (const name of new Set([...sessions, ...goldens])) {
     const path = join(folder, `${name}.golden`);
     const golden = goldens.includes(name) ? linesIn(await readFile(path, "utf8")) : [];
-    const lines = sessions.includes(name) ? await linesOf(join(folder, `${name}.jsonl`), golden, options) : [];
+    const lines = sessions.includes(name)
+      ? await linesOf(join(folder, `${name}.jsonl`), golden, options)
+      : [];
     if (typeof lines !== "string") positions += lines.filter(isPosition).length;
     const difference = differenceIn(golden, lines);
     if (difference === undefined) continue;
@@ -176,7 +178,8 @@ type Counted = Omit<GoldenReport, "ok" | "toText">;
 function differenceToText({ file, seq, path, a, b }: GoldenDifference): string {
   const update = "To write the golden file anew: update: true.";
   if (path === "log") return `${file}: ${String(b)}`;
-  if (a === undefined && path === "") return `${file}: The golden file has no line for record ${seq}. ${update}`;
+  if (a === undefined && path === "")
+    return `${file}: The golden file has no line for record ${seq}. ${update}`;
   if (b === undefined && path === "") return `${file}: The session has no record ${seq}. ${update}`;
   return `${file}, record ${seq}: ${path} was ${shown(a)}, is ${shown(b)}`;
 }

@@ -113,7 +113,9 @@ describe("golden logs", () => {
     await goldenLogs(folder, { update: true });
     const text = read("an-approval.golden");
     write("an-approval.golden", `${text}${text.trimEnd().split("\n").at(-1)}\n`);
-    expect((await goldenLogs(folder)).toText()).toMatch(/an-approval\.jsonl: The session has no record \d+\./);
+    expect((await goldenLogs(folder)).toText()).toMatch(
+      /an-approval\.jsonl: The session has no record \d+\./,
+    );
   });
 
   it("report a damaged session, and do not overwrite its golden file", async () => {
