@@ -39,7 +39,7 @@ export const ofFault = (
   world: SimWorld,
   draws: Draws,
   ...given: [weight: number, draw: () => AtHost]
-) => (draws.faults(name) ? atAnyHost(world, draws, ...given) : []);
+): readonly Candidate[] => (draws.faults(name) ? atAnyHost(world, draws, ...given) : []);
 
 /** A host that has the session open. */
 export type OpenHost = SimHost & { readonly session: NonNullable<SimHost["session"]> };

@@ -1,0 +1,15 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { answerTextAt, BuildError, exportSession, stateAt, type Agent } from "@moora/agent";
+import type { EvalCase, EvaluateOptions } from "@moora/agent-testing";
+import { errorToFailure, usageError } from "../cli-failure.ts";
+import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
+import { describingOptions, type Command, type CommandCall } from "../command.ts";
+import { moduleToScorers } from "../module-to-agents.ts";
+import type { Options } from "../options.ts";
+import { environmentSecrets } from "../secrets.ts";
+import { agentOfModule } from "../served-agents.ts";
+import { sessionCommand, stateAtRecord, type SessionCall } from "../session/session-call.ts";
+import { writeNewFile } from "../session/use-file.ts";
+import { Screen } from "../terminal/screen.ts";
+import { rerunAgent } from "./rerun.ts";
