@@ -40,7 +40,6 @@ export type { SimulateActionsOptions } from "./simulation/simulate.ts";
 export type { SimulateOptions, SimulationSource } from "./simulation/simulate-options.ts";
 export type { SessionResult } from "./simulation/simulate-session.ts";
 export type { StoryLine } from "./simulation/sim-world.ts";
-export { missedPairs } from "./simulation/coverage.ts";
 export type { Coverage } from "./simulation/coverage.ts";
 export type { Invariant, Invariants } from "./simulation/invariants.ts";
 export type { Release } from "./simulation/release.ts";

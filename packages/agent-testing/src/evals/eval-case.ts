@@ -25,10 +25,7 @@ const caseForms: OptionForms<EvalCase> = {
     fits: (value) => [value].flat().length > 0 && [value].flat().every((text) => typeof text === "string"),
   },
   session: "string",
-  at: {
-    expectation: "the number of a record",
-    fits: (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0,
-  },
+  at: "amount",
   expect: "object",
 };
 

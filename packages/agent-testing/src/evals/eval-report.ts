@@ -136,12 +136,7 @@ function casesToJUnit(cases: readonly CaseResult[]): string {
 
 /** A text for an attribute. XML has no control characters. */
 const escaped = (text: string): string =>
-  text.toWellFormed().replaceAll(/[&<>"\n]|\p{Cc}/gu, (sign) => entities[sign] ?? " ");
-
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "\n": "&#10;",
-};
+  text
+    .toWellFormed()
+    .replaceAll(/[^\P{Cc}\n]/gu, " ")
+    .replaceAll(/[&<>"\n]/g, (sign) => `&#${sign.codePointAt(0)};`);

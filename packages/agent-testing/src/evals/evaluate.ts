@@ -3,6 +3,7 @@ import {
   checkOptions,
   didYouMean,
   errorText,
+  isObject,
   refuse,
   required,
   type OptionForms,
@@ -40,8 +41,8 @@ export interface EvaluateOptions {
   readonly concurrency?: number;
   /** What happens to a call without a recorded result: as in `rerunSession`. Default: "fail". */
   readonly unrecorded?: "fail" | "run";
-  /** What tools and handlers of new sessions get. Default: none. */
-  readonly context?: object;
+  /** What tools and handlers get as `context.context`. Required for an agent that needs it. Default: none. */
+  readonly context?: unknown;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
 }
@@ -51,7 +52,7 @@ const share = {
   fits: (value: unknown) => typeof value === "number" && value >= 0 && value <= 1,
 };
 
-const bag = { expectation: "an object", fits: (value: unknown) => typeof value === "object" };
+const bag = { expectation: "an object", fits: isObject };
 
 const evaluateForms: OptionForms<EvaluateOptions> = {
   agent: required({
@@ -64,11 +65,14 @@ const evaluateForms: OptionForms<EvaluateOptions> = {
   }),
   scorers: "object",
   gate: { ...bag, fields: { minScore: share, minPassRate: share, maxDrop: share } },
-  last: "object",
+  last: {
+    expectation: "the results of a run",
+    fits: (value) => isObject(value) && Array.isArray(value["cases"]) && isObject(value["scores"]),
+  },
   budget: { ...bag, fields: { maxTokens: "positiveInteger", maxCost: "positive" } },
   concurrency: "positiveInteger",
   unrecorded: "string",
-  context: "object",
+  context: "any",
   clock: "clock",
 };
 
@@ -94,25 +98,14 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
     for (const [index, [each, named]] of queue) {
       const isSpent = spent.tokens >= maxTokens || spent.cost >= maxCost;
       const result = isSpent
-        ? { problem: "The budget is used up: it was not run." }
+        ? { ...unscored(each), problem: "The budget is used up: it was not run." }
         : await scoredCase(each, named, { ...options, clock, unrecorded });
-      results[index] = { ...unscored, name: each.name, ...withLowScores(result, gate) };
-      spent = addUsage(spent, results[index].usage);
+      results[index] = result;
+      spent = addUsage(spent, result.usage);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));
   return newReport(results, spent, gate, last);
-}
-
-const unscored = { scores: {}, reasons: {}, notes: [], output: "", latencyMs: 0, usage: noUsage };
-
-function withLowScores(result: Partial<CaseResult>, { minScore = 1 }: EvalGate): Partial<CaseResult> {
-  const { scores = {}, reasons = {}, problem } = result;
-  const low = Object.entries(scores).flatMap(([name, score]) => {
-    const reason = reasons[name] === undefined ? "" : `, ${reasons[name]}`;
-    return score < minScore ? [`${name} ${rounded(score)}${reason}`] : [];
-  });
-  return problem === undefined && low.length > 0 ? { ...result, problem: low.join("; ") } : result;
 }
 
 type Scorers = Readonly<Record<string, Scorer>>;
@@ -129,45 +122,52 @@ function scorersOf({ name, expect = {} }: EvalCase, known: Scorers, own: Scorers
   return isScored ? scorers : refuse(`Nothing scores the case ${name}. Give it expect, or give scorers.`);
 }
 
-/** Runs a case and scores it, up to the first problem of both. */
+const unscored = ({ name }: EvalCase): CaseResult => ({
+  name,
+  scores: {},
+  reasons: {},
+  notes: [],
+  output: "",
+  latencyMs: 0,
+  usage: noUsage,
+});
+
+/** Runs a case and scores it, up to the first error of both. */
 async function scoredCase(
   each: EvalCase,
   scorers: Scorers,
-  options: Parameters<typeof runCase>[1],
-): Promise<Partial<CaseResult>> {
-  const begun = options.clock.now();
-  const scores: Record<string, number> = {};
-  const reasons: Record<string, string> = {};
-  let done: Partial<CaseResult> & Pick<CaseResult, "usage"> = { scores, reasons, usage: noUsage };
+  options: Parameters<typeof runCase>[1] & Pick<EvaluateOptions, "gate">,
+): Promise<CaseResult> {
+  const { clock, gate: { minScore = 1 } = {} } = options;
+  const begun = clock.now();
+  const low: string[] = [];
+  let done = unscored(each);
+  let failing = "";
   try {
     const { start, notes, ...run } = await runCase(each, options);
     const { state, output } = run;
-    done = { ...done, output, notes, latencyMs: options.clock.now() - begun, usage: usageOf(state, start) };
+    done = { ...done, output, notes, latencyMs: clock.now() - begun, usage: usageOf(state, start) };
     const { control } = state.reActContext;
-    if (control.type === "Error")
-      return { ...done, problem: `${control.failure.kind}: ${control.failure.message}` };
+    if (control.type === "Error") refuse(`${control.failure.kind}: ${control.failure.message}`);
     for (const [name, scorer] of Object.entries(scorers)) {
-      const scored = await scoreOf(name, async () => await scorer({ ...run, expected: each.expect?.[name] }));
-      scores[name] = scored.score;
-      if (scored.reason !== undefined) reasons[name] = scored.reason;
-      done = { ...done, usage: addUsage(done.usage, scored.usage) };
+      failing = `The scorer ${name} failed: `;
+      const given = await scorer({ ...run, expected: each.expect?.[name] });
+      const { score, reason = "", usage = noUsage } = toScore(given);
+      if (score < minScore) low.push(`${name} ${rounded(score)}${reason === "" ? "" : `, ${reason}`}`);
+      const reasons = reason === "" ? done.reasons : { ...done.reasons, [name]: reason };
+      const scores = { ...done.scores, [name]: score };
+      done = { ...done, scores, reasons, usage: addUsage(done.usage, usage) };
     }
-    return done;
+    return low.length === 0 ? done : { ...done, problem: low.join("; ") };
   } catch (error) {
-    return { ...done, problem: errorText(error) };
+    return { ...done, problem: `${failing}${errorText(error)}` };
   }
 }
 
-async function scoreOf(
-  name: string,
-  scored: () => Promise<Score>,
-): Promise<{ readonly score: number; readonly reason?: string; readonly usage: EvalUsage }> {
-  const given = await scored().catch((error: unknown) =>
-    refuse(`The scorer ${name} failed: ${errorText(error)}`),
-  );
+function toScore(given: Score): { score: number; reason?: string; usage?: EvalUsage } {
   const { score, ...more } = typeof given === "object" ? given : { score: given };
   const value = typeof score === "boolean" ? Number(score) : score;
   if (typeof value !== "number" || !(value >= 0 && value <= 1))
-    refuse(`The score of ${name} must be a number from 0 to 1, got ${String(score)}.`);
-  return { usage: noUsage, ...more, score: value };
+    refuse(`a score must be a number from 0 to 1, got ${String(score)}.`);
+  return { ...more, score: value };
 }

@@ -76,10 +76,10 @@ async function runAgain(each: EvalCase, text: string, options: RunOptions): Prom
   const agent = await agentOf(options, each, { agent: recorder, state: last });
   if (agent.name !== recorder.name)
     refuse(`The session was recorded by the agent "${recorder.name}", and this agent is "${agent.name}".`);
-  const { clock, unrecorded } = options;
+  const { clock, unrecorded, context } = options;
   const { at: from = 0 } = each;
   const { state: start } = await stateAt(log, id, from);
-  const rerun = await rerunSession(agent, log, id, { from, clock, unrecorded });
+  const rerun = await rerunSession(agent, log, id, { from, clock, unrecorded, context });
   const { state, unrecordedCalls, droppedUpdates } = rerun;
   const notes = [
     [agent.version !== recorder.version, `recorded by version ${recorder.version}, run by ${agent.version}`],

@@ -51,11 +51,6 @@ export const builtInScorers: Readonly<Record<string, Scorer>> = {
     const reason = `called ${JSON.stringify(called)}`;
     return { score: isSameJson(called, [expected].flat()), reason };
   },
-  /** The application data at the end. */
-  data: ({ expected, state }) => ({
-    score: isSameJson(state.data, expected),
-    reason: `is ${JSON.stringify(state.data)}`,
-  }),
   /** Over the recorded answers and results, the agent asks and wants what it did: `true`. */
   async replays({ expected, agent, case: { session = "" } }) {
     const differs = await replayPortable(session, { agent }).then(

@@ -2,7 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineAgent, defineTool, exportSession, openSession, type Agent } from "@moora/agent";
-import { evaluate, judge, readDataset, VirtualClock, type EvalResults, type EvaluateOptions } from "@moora/agent-testing";
+import {
+  evaluate,
+  judge,
+  readDataset,
+  VirtualClock,
+  type EvalResults,
+  type EvaluateOptions,
+} from "@moora/agent-testing";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -143,10 +150,10 @@ describe("an evaluation", () => {
     expect(report.toText()).toContain("ok: 1 of 1 cases passed");
   });
 
-  it("scores typed answers and data as JSON", async () => {
+  it("scores typed answers as JSON", async () => {
     const typed = defineAgent({ llm: new MockLlmCaller([answers('{"b":1,"a":2}')]) });
-    const dataset = [{ name: "json", input: "?", expect: { answer: { a: 2, b: 1 }, data: null } }];
-    expect(await evaluate({ agent: typed, dataset })).toMatchObject({ scores: { answer: 1, data: 1 } });
+    const dataset = [{ name: "json", input: "?", expect: { answer: { a: 2, b: 1 } } }];
+    expect(await evaluate({ agent: typed, dataset })).toMatchObject({ scores: { answer: 1 } });
   });
 
   it("runs a session again with its recorded results, and without its tools", async () => {
@@ -222,7 +229,7 @@ describe("an evaluation", () => {
     expect(xml).toBe(`<?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="evals" tests="2" failures="1">
   <testcase name="capital" time="0"/>
-  <testcase name="a &quot;case&quot; &lt;&amp;&gt;" time="0"><failure message="contains 0, lacks [&quot;\\u0000\\n&amp;&quot;]"/></testcase>
+  <testcase name="a &#34;case&#34; &#60;&#38;&#62;" time="0"><failure message="contains 0, lacks [&#34;\\u0000\\n&#38;&#34;]"/></testcase>
 </testsuite>
 `);
   });
@@ -260,7 +267,7 @@ describe("a case fails, and the others are run,", () => {
     // Callers without types may return any value.
     // oxlint-disable-next-line typescript/no-explicit-any
     const odd = ({ case: { name } }: { case: { name: string } }): any => (name === "capital" ? score : 1);
-    const message = `The score of odd must be a number from 0 to 1, got ${shown}.`;
+    const message = `The scorer odd failed: a score must be a number from 0 to 1, got ${shown}.`;
     expect(await problems({ scorers: { odd } })).toEqual([message, undefined]);
   });
 
