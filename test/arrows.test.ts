@@ -1,7 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { manifestOf, packageNames, root } from "../scripts/workspace.ts";
+import { manifestOf, packageNames } from "../scripts/workspace.ts";
 
 /** Who may import whom; there are no other arrows. Packages of others are named in full. */
 const arrows: Readonly<Record<string, readonly string[]>> = {

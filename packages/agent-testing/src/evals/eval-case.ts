@@ -54,9 +54,7 @@ export const resultsFile = "results.json";
  */
 export async function readDataset(folder: string): Promise<readonly EvalCase[]> {
   const files = await readdir(folder).catch(() =>
-    refuse(
-      `The folder ${folder} of the data set cannot be read. Name another one, or create it with a case.`,
-    ),
+    refuse(`The folder ${folder} of the data set cannot be read. Create it with a case.`),
   );
   const cases: EvalCase[] = [];
   const sessions = new Map<string, string>();
@@ -82,11 +80,10 @@ export async function readDataset(folder: string): Promise<readonly EvalCase[]> 
   });
 }
 
+const shape = '{ "input": "Hello", "expect": { "contains": "hi" } }';
+
 function textToCase(text: string, name: string): EvalCase {
   const value: unknown = textToJson(text);
   const isCase = typeof value === "object" && value !== null && !Array.isArray(value);
-  const shape = '{ "input": "Hello", "expect": { "contains": "hi" } }';
-  return isCase
-    ? { name, ...value }
-    : refuse(`The case ${name} must be an object of JSON, such as ${shape}.`);
+  return isCase ? { name, ...value } : refuse(`The case ${name} must be an object, as JSON: ${shape}`);
 }

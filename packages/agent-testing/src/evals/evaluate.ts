@@ -98,7 +98,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
     for (const [index, [each, named]] of queue) {
       const isSpent = spent.tokens >= maxTokens || spent.cost >= maxCost;
       const result = isSpent
-        ? { ...unscored(each), problem: "The budget is used up: it was not run." }
+        ? { ...unscored, name: each.name, problem: "The budget is used up: it was not run." }
         : await scoredCase(each, named, { ...options, clock, unrecorded });
       results[index] = result;
       spent = addUsage(spent, result.usage);
@@ -112,25 +112,16 @@ type Scorers = Readonly<Record<string, Scorer>>;
 
 /** The scorers of a case: those that it expects something of, and all of the user. */
 function scorersOf({ name, expect = {} }: EvalCase, known: Scorers, own: Scorers): Scorers {
-  const named = Object.keys(expect).map((each): readonly [string, Scorer] => {
-    const scorer = Object.hasOwn(known, each) ? known[each] : undefined;
-    const unknown = `The case ${name} expects "${each}", and there is no such scorer.`;
-    return [each, scorer ?? refuse(`${unknown}${didYouMean(each, Object.keys(known))}`)];
-  });
-  const scorers = { ...Object.fromEntries(named), ...own };
-  const isScored = Object.keys(scorers).length > 0;
-  return isScored ? scorers : refuse(`Nothing scores the case ${name}. Give it expect, or give scorers.`);
+  const names = Object.keys(expect);
+  const unknown = names.find((each) => !Object.hasOwn(known, each));
+  const hint = unknown === undefined ? "" : didYouMean(unknown, Object.keys(known));
+  if (unknown !== undefined) refuse(`The case ${name} expects ${unknown}, which is not a scorer.${hint}`);
+  if (names.length + Object.keys(own).length === 0)
+    refuse(`Nothing scores the case ${name}. Give it expect, or give scorers.`);
+  return { ...Object.fromEntries(Object.entries(known).filter(([each]) => names.includes(each))), ...own };
 }
 
-const unscored = ({ name }: EvalCase): CaseResult => ({
-  name,
-  scores: {},
-  reasons: {},
-  notes: [],
-  output: "",
-  latencyMs: 0,
-  usage: noUsage,
-});
+const unscored = { scores: {}, reasons: {}, notes: [], output: "", latencyMs: 0, usage: noUsage };
 
 /** Runs a case and scores it, up to the first error of both. */
 async function scoredCase(
@@ -141,7 +132,7 @@ async function scoredCase(
   const { clock, gate: { minScore = 1 } = {} } = options;
   const begun = clock.now();
   const low: string[] = [];
-  let done = unscored(each);
+  let done: CaseResult = { ...unscored, name: each.name };
   let failing = "";
   try {
     const { start, notes, ...run } = await runCase(each, options);

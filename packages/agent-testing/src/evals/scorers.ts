@@ -34,10 +34,11 @@ export type Scorer = (run: EvalRun) => Score | Promise<Score>;
 /** The scorers that every data set has. Each scores the cases whose `expect` has its name. */
 export const builtInScorers: Readonly<Record<string, Scorer>> = {
   /** The answer is this text, or this JSON. */
-  answer: ({ expected, output }) =>
-    typeof expected === "string"
-      ? output.trim() === expected.trim()
-      : isSameJson(textToJson(output) ?? output, expected),
+  answer({ expected, output }) {
+    const isText = typeof expected === "string";
+    const score = isText ? output.trim() === expected.trim() : isSameJson(textToJson(output), expected);
+    return { score, reason: `is ${JSON.stringify(output)}` };
+  },
   /** The part of these texts that the answer contains, in upper or lower case. */
   contains({ expected, output }) {
     const texts = textsIn(expected, "contains");

@@ -82,7 +82,7 @@ describe("a data set", () => {
   });
 
   it.each([
-    ["a.json", "{", "The case a must be an object of JSON"],
+    ["a.json", "{", "The case a must be an object, as JSON"],
     ["a.json", { expect: { answer: "x" } }, "The case a needs either input or session."],
     ["a.json", { input: "Hi", session: "b.jsonl" }, "The case a needs either input or session."],
     ["a.json", { input: [] }, "input must be a message, or a list of messages"],
@@ -109,7 +109,7 @@ describe("a data set", () => {
     const unscored = evaluate({ agent, dataset: [{ name: "a", input: "Hi" }] });
     await expect(unscored).rejects.toThrow("Nothing scores the case a.");
     const unknown = evaluate({ agent, dataset: [{ name: "a", input: "Hi", expect: { contain: "x" } }] });
-    await expect(unknown).rejects.toThrow('no such scorer. Did you mean "contains"?');
+    await expect(unknown).rejects.toThrow('expects contain, which is not a scorer. Did you mean "contains"?');
   });
 });
 
@@ -135,9 +135,9 @@ describe("an evaluation", () => {
     });
     expect(report.toText()).toBe(
       [
-        "case       tools  contains  short  tokens   cost  ms",
-        "refund         1       0.5      1     200  0.200   0",
-        "mean, sum      1       0.5      1     200  0.200   0",
+        "case       contains  tools  short  tokens   cost  ms",
+        "refund          0.5      1      1     200  0.200   0",
+        "mean, sum       0.5      1      1     200  0.200   0",
         'refund: contains 0.5, lacks ["sorry"]',
         "not ok: 0 of 1 cases passed, and 100 % must",
       ].join("\n"),

@@ -82,7 +82,9 @@ describe("moora eval", () => {
     await using other = await FakeProvider.start(again, says("42!"));
     const bad = await cli("eval", ...other.options);
     expect(bad.code).toBe(1);
-    expect(bad.out).toContain("ada-0: answer 0 (passed in the last run)\nnot ok: 0 of 1 cases passed");
+    expect(bad.out).toContain(
+      'ada-0: answer 0, is "42!" (passed in the last run)\nnot ok: 0 of 1 cases passed',
+    );
   });
 
   it("runs the agent of a module with its scorers and its gate, and keeps the results", async () => {
