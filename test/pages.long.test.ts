@@ -9,6 +9,7 @@ const pages = [
   "approvals",
   "context",
   "durability",
+  "evals",
   "files",
   "long-conversations",
   "observability",
