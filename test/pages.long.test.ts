@@ -11,6 +11,7 @@ const pages = [
   "durability",
   "evals",
   "files",
+  "guardrails",
   "long-conversations",
   "observability",
   "runner",
