@@ -11,6 +11,7 @@ import { root } from "../scripts/workspace.ts";
 const lastLines: Readonly<Record<string, RegExp>> = {
   "approval.ts": /^I have refunded 50 euros for order 7\.$/,
   "adapter.ts": /^ok .+$/,
+  "evals.ts": /^ok: 1 of 1 cases passed$/,
   "by-hand.ts": /^2 \+ 2 is 4\.$/,
   "kill-and-resume.ts":
     /^8 kills: every call has its result, every payment was made once, no mail ran twice\.$/,
