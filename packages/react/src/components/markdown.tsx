@@ -37,7 +37,7 @@ function Element({ token, links }: ElementProps): ReactNode {
     case "paragraph":
       return <p>{inner(token.tokens)}</p>;
     case "text":
-      return token.tokens === undefined ? decoded(token.text) : inner(token.tokens);
+      return <>{token.tokens === undefined ? decoded(token.text) : inner(token.tokens)}</>;
     case "strong":
     case "em":
     case "del":
@@ -72,7 +72,7 @@ function Element({ token, links }: ElementProps): ReactNode {
       return null;
     case "escape":
     case "html":
-      return token.text;
+      return <>{token.text}</>;
   }
 }
 
@@ -121,13 +121,7 @@ function Link({
       </a>
     );
   }
-  return href === text ? (
-    text
-  ) : (
-    <>
-      {content} ({href})
-    </>
-  );
+  return <>{href === text ? text : [content, ` (${href})`]}</>;
 }
 
 /** A text with the characters that the commonest entities stand for. */
