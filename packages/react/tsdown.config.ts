@@ -6,6 +6,7 @@ const config: UserConfig = library({
   copy: [
     { from: "../../CHANGELOG.md", to: "." },
     { from: "src/components.css", to: "dist" },
+    { from: "src/components.css.d.ts", to: "dist" },
   ],
 });
 

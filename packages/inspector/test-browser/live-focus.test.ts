@@ -57,10 +57,10 @@ describe("in a live session", () => {
     await talkIn(page, server.url, "Refund both.");
     await page.waitForFunction(() => document.querySelectorAll(".moora-decision").length === 2);
     await approve().first().focus();
-    await expect.poll(hasFocus(".moora-decision .primary[aria-disabled=false]")).toBe(true);
+    await expect.poll(hasFocus(".moora-decision .moora-primary[aria-disabled=false]")).toBe(true);
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.querySelectorAll(".moora-decision").length === 1);
-    await expect.poll(hasFocus(".moora-decision .primary[aria-disabled=false]")).toBe(true);
+    await expect.poll(hasFocus(".moora-decision .moora-primary[aria-disabled=false]")).toBe(true);
     await page.keyboard.press("Enter");
     await said("Refunded.");
     await expect.poll(hasFocus(".moora-composer textarea")).toBe(true);
@@ -72,7 +72,7 @@ describe("in a live session", () => {
     await page.locator(".moora-decision :is(input, textarea)").first().focus();
     await page.keyboard.type("The red one.");
     await page.getByRole("button", { name: "Answer", exact: true }).focus();
-    await expect.poll(hasFocus(".moora-decision .primary[aria-disabled=false]")).toBe(true);
+    await expect.poll(hasFocus(".moora-decision .moora-primary[aria-disabled=false]")).toBe(true);
     await page.keyboard.press("Enter");
     await said("It is ordered.");
     await expect.poll(hasFocus(".moora-composer textarea")).toBe(true);
