@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import type { ToolCallPart } from "@moora/react";
 import type { JSX } from "preact";
+import { memo } from "preact/compat";
 import { useRef } from "preact/hooks";
 import type { ConversationItem } from "../session/conversation.ts";
 import { MessageView, Suggestions } from "./components.ts";
@@ -69,7 +70,7 @@ function withStream(
 function Item({ item }: { readonly item: ConversationItem }): JSX.Element {
   switch (item.kind) {
     case "message":
-      return <MessageView message={item.message} links={false} callFooter={CallRecords} />;
+      return <ShownMessage message={item.message} links={false} callFooter={CallRecords} />;
     case "handoff":
       return (
         <p class="handoff">
@@ -84,6 +85,12 @@ function Item({ item }: { readonly item: ConversationItem }): JSX.Element {
       );
   }
 }
+
+/** A message, rendered again if it is another one: each position has objects of its own. */
+const ShownMessage = memo(
+  MessageView,
+  (before, now) => JSON.stringify(before.message) === JSON.stringify(now.message),
+);
 
 const CallRecords = ({ toolCallId }: Pick<ToolCallPart, "toolCallId">): JSX.Element => (
   <button

@@ -103,7 +103,7 @@ const withoutNames = (detail: string, path: string): string =>
   (detail.startsWith(`${path}: `) ? detail.slice(path.length + 2) : detail).replace(/ \([a-z-]+\)$/, "");
 
 /** What can be posted to a session. */
-export type PostKind = "messages" | "decisions" | "cancel" | "pause" | "resume" | "retry";
+export type PostKind = "messages" | "decisions" | "data" | "cancel" | "pause" | "resume" | "retry";
 
 /** Posts to a session, of this incarnation if it is given. Returns why the server did not accept it; undefined if it did. */
 export async function postTo(

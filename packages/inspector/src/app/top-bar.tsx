@@ -4,6 +4,7 @@ import { openAndFocus } from "./focus.ts";
 import { isHelpOpen } from "./help-dialog.tsx";
 import { isChatOpen, isLive, liveId, liveStatus, openFile, showStart } from "./live-source.ts";
 import { listed, listSessions } from "./session-list.ts";
+import { control } from "./live-panel.tsx";
 import { isSharing } from "./share-dialog.tsx";
 import { stateClass } from "./state-colors.ts";
 import {
@@ -45,6 +46,7 @@ export const TopBar = (): JSX.Element => (
     <LiveState />
     <div class="tools">
       {phase.value === "open" && !isChatOpen.value ? <Search /> : null}
+      <Rename />
       <Views />
       <Actions />
     </div>
@@ -128,6 +130,34 @@ function Search(): JSX.Element {
       </output>
     </div>
   );
+}
+
+/** Gives the session another title, where its application data has one. */
+function Rename(): JSX.Element | null {
+  const json = isChatOpen.value ? view.value?.data?.json : undefined;
+  const title = json === undefined ? undefined : titleIn(json);
+  if (title === undefined) return null;
+  const rename = async (): Promise<void> => {
+    const value = prompt("Title of this session", title);
+    if (value === null) return;
+    await control("data", { patches: [{ op: "replace", path: "/title", value }] });
+    await listSessions();
+  };
+  return (
+    <button type="button" onClick={() => void rename()}>
+      Rename
+    </button>
+  );
+}
+
+/** The title in application data; undefined without one, and in data that is too long to show. */
+function titleIn(json: string): string | undefined {
+  try {
+    const { title }: { readonly title?: unknown } = JSON.parse(json);
+    return typeof title === "string" ? title : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The two views of a session of the server. */
