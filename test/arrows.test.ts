@@ -69,7 +69,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/agent-webui-protocol",
     "@moora/event-log",
   ],
-  react: ["@moora/agent", "@moora/agent-core-state-machine", "@moora/agent-webui-protocol"],
+  react: ["@moora/agent", "@moora/agent-core-state-machine", "@moora/agent-webui-protocol", "marked"],
   moora: [
     "@moora/agent",
     "@moora/agent-core-effects",
@@ -149,7 +149,8 @@ describe("every package", () => {
     const manifest = manifestOf(name);
     expect(manifest).toMatchObject({
       type: "module",
-      sideEffects: false,
+      // A style sheet is imported for its effect.
+      sideEffects: name === "react" ? ["**/*.css"] : false,
       license: "MIT",
       files: ["dist", "CHANGELOG.md"],
     });

@@ -1,6 +1,5 @@
-/** @jsxImportSource preact */
-import type { JSX } from "preact";
-import type { AnswerForm, FormField } from "../session/answer-form.ts";
+import type { JSX } from "react";
+import type { AnswerForm, FormField } from "./answer-form.ts";
 
 /** What is entered, by the name of the field. */
 export type Entries = Readonly<Record<string, string>>;
@@ -15,11 +14,11 @@ interface AnswerFieldsProps {
 
 /** The fields of an answer, one for each property. */
 export const AnswerFields = ({ form, entries, wrong, onChange }: AnswerFieldsProps): JSX.Element => (
-  <div class="fields">
+  <div className="moora-fields">
     {form.fields.map((field) => (
       <label key={field.name}>
         {field.name === "" ? null : (
-          <span class="label">
+          <span className="moora-label">
             {field.title}
             {field.isRequired ? null : <small> optional</small>}
           </span>
@@ -52,7 +51,7 @@ function Control({ field, value, isWrong, onInput }: ControlProps): JSX.Element 
   };
   switch (kind) {
     case "text":
-      return <input type="text" {...given} onInput={(event) => onInput(event.currentTarget.value)} />;
+      return <input type="text" {...given} onChange={(event) => onInput(event.currentTarget.value)} />;
     case "number":
     case "integer":
       return (
@@ -60,7 +59,7 @@ function Control({ field, value, isWrong, onInput }: ControlProps): JSX.Element 
           type="text"
           inputMode="decimal"
           {...given}
-          onInput={(event) => onInput(event.currentTarget.value)}
+          onChange={(event) => onInput(event.currentTarget.value)}
         />
       );
     case "boolean":
@@ -82,9 +81,9 @@ function Control({ field, value, isWrong, onInput }: ControlProps): JSX.Element 
       return (
         <textarea
           rows={3}
-          spellcheck={false}
+          spellCheck={false}
           {...given}
-          onInput={(event) => onInput(event.currentTarget.value)}
+          onChange={(event) => onInput(event.currentTarget.value)}
         />
       );
   }

@@ -1,4 +1,4 @@
-import { textToJson } from "@moora/llm/internal";
+import { textToJson } from "../call-values.ts";
 
 /** A field of a form. `text` is what a user typed, `json` a value as JSON text. A choice is entered as its index. */
 export interface FormField {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answerFormOf, entriesToAnswer, initialEntries } from "../src/session/answer-form.ts";
+import { answerFormOf, entriesToAnswer, initialEntries } from "../src/components/answer-form.ts";
 
 const formOf = (schema: object) => answerFormOf(JSON.stringify(schema));
 
