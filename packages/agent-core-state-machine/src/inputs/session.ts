@@ -157,7 +157,13 @@ const requestPart = ({ config, tools }: Configuration): unknown => [
   config.answerSchema,
   config.toolCalls.parallel,
   config.toolCalls.blacklist,
-  Object.entries(tools).map(([name, { description, schema }]) => [name, description, schema]),
+  config.toolSearch,
+  Object.entries(tools).map(([name, { description, schema, formerNames }]) => [
+    name,
+    description,
+    schema,
+    config.toolSearch === undefined ? undefined : formerNames,
+  ]),
 ];
 
 const changesRequest = (before: Configuration, after: Configuration): boolean =>
