@@ -85,8 +85,9 @@ function checkPrefix(last: Asked, { request, config, tools }: Asked): void {
     );
     assertLaw(
       request.tools === last.request.tools ||
-        JSON.stringify(request.tools.slice(0, config.toolSearch === undefined ? undefined : last.request.tools.length)) ===
-          JSON.stringify(last.request.tools),
+        JSON.stringify(
+          request.tools.slice(0, config.toolSearch === undefined ? undefined : last.request.tools.length),
+        ) === JSON.stringify(last.request.tools),
       "L7",
       () => "the tools do not extend those of the last request",
     );
