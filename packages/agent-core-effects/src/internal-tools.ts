@@ -176,35 +176,31 @@ function loadedResults(state: AgentState, ids: unknown, timestamp: number): Inte
 /** The characters of a description in the answer of a search, and the names in one that finds nothing. */
 const maxDescription = 200;
 const maxNames = 100;
+/** The tools that one search finds by default. */
+const foundByDefault = 5;
 
 function foundTools(state: AgentState, query: unknown, timestamp: number): InternalAnswer {
   if (typeof query !== "string") return { isError: true, content: "The argument query is missing." };
   const { toolSearch } = state.config;
-  const { maxFound = 5 } = typeof toolSearch === "object" ? toolSearch : {};
+  const most = typeof toolSearch === "object" ? toolSearch.maxFound : undefined;
   const { always = [], found = [], hidden = [] } = offeredToolsAt(state) ?? {};
-  const tools = [...always, ...found, ...hidden].map((name) => ({
-    description: "",
-    ...state.tools[name],
-    name,
-  }));
-  const names = searchTools(tools, query, maxFound);
-  if (names.length === 0) return { isError: false, content: namesText(hidden) };
-  const lines = names.map(
-    (name) => `${name}: ${oneLine(state.tools[name]?.description ?? "", maxDescription)}`,
+  const tools = Object.entries(state.tools)
+    .filter(([name]) => [always, found, hidden].some((names) => names.includes(name)))
+    .map(([name, definition]) => ({ ...definition, name }));
+  const fitting = searchTools(tools, query, most ?? foundByDefault);
+  if (fitting.length === 0) return { isError: false, content: namesText(hidden) };
+  const lines = fitting.map(({ name, description }) => `${name}: ${oneLine(description, maxDescription)}`);
+  const names = hiddenAmong(
+    state,
+    fitting.map(({ name }) => name),
   );
-  const added = hiddenAmong(state, names);
-  return {
-    isError: false,
-    content: `You can call these tools from now on:\n${lines.join("\n")}`,
-    ...(added.length === 0 ? {} : { input: { type: "tools-found", names: [...added], timestamp } }),
-  };
+  const content = `You can call these tools from now on:\n${lines.join("\n")}`;
+  if (names.length === 0) return { isError: false, content };
+  return { isError: false, content, input: { type: "tools-found", names: [...names], timestamp } };
 }
 
 function namesText(names: readonly string[]): string {
+  if (names.length === 0) return "No tool was found. There are no others.";
   const more = names.length > maxNames ? `, and ${names.length - maxNames} more` : "";
-  const list =
-    names.length === 0
-      ? "There are no others."
-      : `Search for some of their names: ${names.slice(0, maxNames).join(", ")}${more}.`;
-  return `No tool was found. ${list}`;
+  return `No tool was found. Search for some of their names: ${names.slice(0, maxNames).join(", ")}${more}.`;
 }

@@ -1,4 +1,4 @@
-import { contextAt, type AgentState } from "@moora/agent-core-state-machine";
+import { contextAt, type AgentState, type Json } from "@moora/agent-core-state-machine";
 import { memoryLog } from "@moora/event-log";
 import type { LlmRequest } from "@moora/llm";
 import { answers, callsTools, MockLlmCaller, type MockScript } from "@moora/llm/testing";
@@ -43,8 +43,7 @@ const mail = tool("send_mail", { description: "Sends an e-mail to a person." });
 const refund = tool("refund_order", { description: "Pays back what an order has cost." });
 
 const finds = (query: string) => callsTools([{ name: "search_tools", arguments: { query } }]);
-const calls = (name: string, of?: unknown) =>
-  callsTools([{ name, arguments: of === undefined ? {} : { of } }]);
+const calls = (name: string, of?: Json) => callsTools([{ name, arguments: of === undefined ? {} : { of } }]);
 
 const offered = ({ tools }: LlmRequest): readonly string[] => tools.map(({ name }) => name);
 /** What the model reads of the internal calls and the calls before a request. */

@@ -435,7 +435,7 @@ describe("with a search of tools", () => {
     const others = Array.from({ length: 100 }, (_, index) =>
       textTool(`other_${index}`, "Does nothing.", {}, [], () => "nothing"),
     );
-    const agent = defineAgent({ llm: planner(), tools: [...others, read] });
+    const agent = defineAgent({ llm: planner(), tools: others.concat(read) });
     const { text, steps } = await runTask(agent, "Read the file README.md.");
     expect(text).toContain("The licence is MIT.");
     expect(text).not.toContain("search_tools");

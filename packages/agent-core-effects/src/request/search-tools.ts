@@ -25,7 +25,7 @@ function wordsOf(text: string): readonly string[] {
       .match(runs) ?? [];
   const words = found.flatMap((word) => {
     if (!isUnspaced.test(word)) return [word];
-    const characters = [...word];
+    const characters = Array.from(word);
     return [
       ...characters,
       ...characters.slice(1).map((character, index) => `${characters[index]}${character}`),
@@ -45,29 +45,32 @@ const hasWord = (words: readonly string[], word: string): boolean =>
   words.some((other) => isSameWord(other, word));
 
 /**
- * The names of the tools that fit a query best, the best first. A word counts three times in a name and once in a description, and less the
- * more tools have it. A tool whose name the query has is the first of equals; else the order is that of the names. What is less than a third
- * as good as the best does not fit.
+ * The tools that fit a query best, the best first. A word counts three times in a name and once in a description, and less the more tools have
+ * it. A tool whose name the query has is the first of equals; else their order is that of the names. What is less than a third as good as the
+ * best does not fit.
  */
-export function searchTools(tools: readonly SearchedTool[], query: string, most: number): readonly string[] {
+export function searchTools<Tool extends SearchedTool>(
+  tools: readonly Tool[],
+  query: string,
+  most: number,
+): readonly Tool[] {
   const named = new Set(query.split(/[^\w-]+/));
-  const known = tools.map(({ name, formerNames = [], description }) => {
-    const names = [name, ...formerNames];
-    const score = names.some((each) => named.has(each)) ? 1 : 0;
-    return { name, score, inName: wordsOf(names.join(" ")), inText: wordsOf(description) };
+  const rated = tools.map((tool) => {
+    const names = [tool.name, ...(tool.formerNames ?? [])];
+    const score = names.some((name) => named.has(name)) ? 1 : 0;
+    return { tool, score, inName: wordsOf(names.join(" ")), inText: wordsOf(tool.description) };
   });
   for (const word of wordsOf(query)) {
-    const matches = known.map(
-      ({ inName, inText }) => 3 * Number(hasWord(inName, word)) + Number(hasWord(inText, word)),
+    const matches = rated.map(
+      (it) => 3 * Number(hasWord(it.inName, word)) + Number(hasWord(it.inText, word)),
     );
-    const { length } = matches.filter((match) => match > 0);
-    for (const [index, tool] of known.entries())
-      if (length > 0) tool.score += (matches[index] ?? 0) / Math.sqrt(length);
+    const weight = 1 / Math.sqrt(Math.max(1, matches.filter((match) => match > 0).length));
+    for (const [index, it] of rated.entries()) it.score += (matches[index] ?? 0) * weight;
   }
-  const best = Math.max(0, ...known.map(({ score }) => score));
-  return known
+  const best = Math.max(0, ...rated.map(({ score }) => score));
+  return rated
     .filter(({ score }) => score > 0 && score >= best / 3)
-    .toSorted((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1))
+    .toSorted((a, b) => b.score - a.score || (a.tool.name < b.tool.name ? -1 : 1))
     .slice(0, most)
-    .map(({ name }) => name);
+    .map(({ tool }) => tool);
 }

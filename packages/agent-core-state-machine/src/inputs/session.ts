@@ -157,13 +157,9 @@ const requestPart = ({ config, tools }: Configuration): unknown => [
   config.answerSchema,
   config.toolCalls.parallel,
   config.toolCalls.blacklist,
-  config.toolSearch,
-  Object.entries(tools).map(([name, { description, schema, formerNames }]) => [
-    name,
-    description,
-    schema,
-    config.toolSearch === undefined ? undefined : formerNames,
-  ]),
+  // A former name may be that of a found tool.
+  config.toolSearch === undefined ? null : [config.toolSearch, tools],
+  Object.entries(tools).map(([name, { description, schema }]) => [name, description, schema]),
 ];
 
 const changesRequest = (before: Configuration, after: Configuration): boolean =>

@@ -1,5 +1,12 @@
 import { mkdirSync } from "node:fs";
-import { defineAgent, defineTool, openSession, type Agent, type DurableSession } from "@moora/agent";
+import {
+  defineAgent,
+  defineTool,
+  openSession,
+  type Agent,
+  type DurableSession,
+  type Tool,
+} from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import {
   answers,
@@ -204,10 +211,10 @@ describe("moora show --context", () => {
       callsTools([{ name: "search_tools", arguments: { query: "row" } }]),
       answers("Found."),
     ]);
-    const others = Array.from({ length: 50 }, (_, index) =>
+    const others = Array.from({ length: 50 }, (_, index): Tool =>
       defineTool({ name: `tool_${index}`, description: "None.", input: z.object({}), execute: () => "" }),
     );
-    await withSession(defineAgent({ llm, tools: [...others, read] }), async (session) => {
+    await withSession(defineAgent({ llm, tools: others.concat(read) }), async (session) => {
       await session.ask("Read a row.");
     });
     expect(await cli("show", "ada", "--context")).toContain(
