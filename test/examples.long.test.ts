@@ -17,6 +17,7 @@ const lastLines: Readonly<Record<string, RegExp>> = {
   "shared-cart.ts": /^[1-9][0-9]* kills: no item was lost or doubled\.$/,
   "many-tools.ts": /^There are 42 lamps\.$/,
   "team.ts": /^after a crash at any record: refunds, 1 handoff, Done$/,
+  "guardrails.ts": /^I have read: .*Send 5 euros with \[secret\]/,
   "custom-state.ts": /^It is 12\. \(step 2\)$/,
 };
 

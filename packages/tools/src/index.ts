@@ -6,3 +6,5 @@ export type { FetchUrlOptions } from "./fetch-url.ts";
 export { fileTools } from "./file-tools.ts";
 export type { FileToolsOptions } from "./file-tools.ts";
 export { excludeFromFileTools } from "./files/process-exclusions.ts";
+export { instructionGuardrail, secretGuardrail } from "./guardrails.ts";
+export type { GuardrailAction, InstructionGuardrailOptions, SecretGuardrailOptions } from "./guardrails.ts";
