@@ -4,7 +4,7 @@ import { recordOf, transcriptOf } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { AgentState } from "../state.ts";
 import type { ControlOf } from "./control.ts";
-import { offeredToolsAt, type OfferedTools } from "./offered-tools.ts";
+import { offeredToolsAt } from "./offered-tools.ts";
 import {
   callIdsOfEntry,
   clearableIn,
@@ -31,7 +31,7 @@ export interface ContextPlan {
   /** The ids of the calls whose results are left out. The model can load them again. */
   readonly clearedResults: readonly string[];
   /** The names of the tools that the model has found, and of those that are not offered. Absent where it does not search. */
-  readonly tools?: Pick<OfferedTools, "found" | "hidden">;
+  readonly tools?: { readonly found: readonly string[]; readonly hidden: readonly string[] };
 }
 
 /** The part of the limit that a shortening has to save. */
