@@ -184,8 +184,9 @@ function foundTools(state: AgentState, query: unknown, timestamp: number): Inter
   const { toolSearch } = state.config;
   const most = typeof toolSearch === "object" ? toolSearch.maxFound : undefined;
   const { always = [], found = [], hidden = [] } = offeredToolsAt(state) ?? {};
+  const usable = new Set([...always, ...found, ...hidden]);
   const tools = Object.entries(state.tools)
-    .filter(([name]) => [always, found, hidden].some((names) => names.includes(name)))
+    .filter(([name]) => usable.has(name))
     .map(([name, definition]) => ({ ...definition, name }));
   const fitting = searchTools(tools, query, most ?? foundByDefault);
   if (fitting.length === 0) return { isError: false, content: namesText(hidden) };

@@ -22,7 +22,10 @@ const reader: Guardrail = {
 
 const agent = defineAgent({
   llm: new MockLlmCaller([]),
-  tools: [toolOf("look", () => "seen", { replay: "safe" }), toolOf("pay", () => "paid", { approval: "always" })],
+  tools: [
+    toolOf("look", () => "seen", { replay: "safe" }),
+    toolOf("pay", () => "paid", { approval: "always" }),
+  ],
   guardrails: [reader],
 });
 
@@ -35,18 +38,23 @@ const invariants: NonNullable<SimulateOptions["invariants"]> = {
     if (request === undefined || request.purpose === "reflect") return true;
     requests += 1;
     const successes = new Set(
-      Object.values(state.toolCalls).flatMap(({ result }) => (result?.isSuccess === true ? [result.content] : [])),
+      Object.values(state.toolCalls).flatMap(({ result }) =>
+        result?.isSuccess === true ? [result.content] : [],
+      ),
     );
     return request.messages.every((message) => {
       if (message.role === "user")
         return message.content.every((part) => part.type !== "text" || isRead(part.text));
       if (message.role !== "assistant") return true;
-      return message.results.every(({ content }) => !successes.has(String(content)) || isRead(String(content)));
+      return message.results.every(
+        ({ content }) => !successes.has(String(content)) || isRead(String(content)),
+      );
     });
   },
 };
 
-const isRead = (text: string): boolean => text.startsWith(mark) || text.startsWith("[reader: ") || text.length % 5 === 0;
+const isRead = (text: string): boolean =>
+  text.startsWith(mark) || text.startsWith("[reader: ") || text.length % 5 === 0;
 
 it("guardrails have read all that a model reads, whatever fails and arrives in between", async () => {
   requests = 0;
