@@ -46,9 +46,7 @@ const invariants: NonNullable<SimulateOptions["invariants"]> = {
       if (message.role === "user")
         return message.content.every((part) => part.type !== "text" || isRead(part.text));
       if (message.role !== "assistant") return true;
-      return message.results.every(
-        ({ content }) => !successes.has(String(content)) || isRead(String(content)),
-      );
+      return message.results.every(({ content }) => !successes.has(content) || isRead(content));
     });
   },
 };
