@@ -26,6 +26,8 @@ import { SessionIndex } from "./sqlite/session-index.ts";
 import { SqliteSession } from "./sqlite/session.ts";
 import { warn } from "./warn.ts";
 
+export { sqliteMemory } from "./sqlite/sqlite-memory.ts";
+export type { SqliteMemoryOptions } from "./sqlite/sqlite-memory.ts";
 export type { OpenDatabase };
 
 /** Options of {@link sqliteLog}. */
