@@ -6,3 +6,8 @@ export type { FetchUrlOptions } from "./fetch-url.ts";
 export { fileTools } from "./file-tools.ts";
 export type { FileToolsOptions } from "./file-tools.ts";
 export { excludeFromFileTools } from "./files/process-exclusions.ts";
+export { memoryContext, memoryTools } from "./memory-tools.ts";
+export type { MemoryContext, MemoryTool, MemoryToolsOptions } from "./memory-tools.ts";
+export { recallAtStart } from "./recall-at-start.ts";
+export type { RecallAtStart } from "./recall-at-start.ts";
+export type { Memory, MemoryQuery, MemoryStore } from "@moora/event-log";
