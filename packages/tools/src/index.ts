@@ -11,3 +11,6 @@ export type { MemoryContext, MemoryTool, MemoryToolsOptions } from "./memory-too
 export { recallAtStart } from "./recall-at-start.ts";
 export type { RecallAtStart } from "./recall-at-start.ts";
 export type { Memory, MemoryQuery, MemoryStore } from "@moora/event-log";
+export { loadSkills } from "./load-skills.ts";
+export type { LoadSkillsOptions, SkippedSkill, Skills } from "./load-skills.ts";
+export type { SkillMetadata } from "./skills/skill-text.ts";

@@ -94,10 +94,11 @@ describe("the tools of memories", () => {
         ["recall", { query: "" }],
         ["remember", { text: "x" }],
       );
-      for (const result of results)
-        {expect(result).toMatch(
+      for (const result of results) {
+        expect(result).toMatch(
           /^tool-error: The user of a memory must be a well-formed string of 1 to 200 characters/,
-        );}
+        );
+      }
     }
   });
 
