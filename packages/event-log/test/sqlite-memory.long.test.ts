@@ -82,7 +82,7 @@ describe("memories in SQLite", () => {
 
   it("refuse a file of another kind, and options that do not exist", () => {
     using directory = new TemporaryDirectory();
-    writeFileSync(directory.file("text.db"), "This is no database. ".repeat(100));
+    writeFileSync(directory.file("text.db"), "Some other text. ".repeat(100));
     expect(() => sqliteMemory(directory.file("text.db"))).toThrow(/^The log could not open: /);
     expect(() => sqliteMemory("")).toThrow(/^sqliteMemory needs the path of a file/);
     const options: object = { embedding: () => [1] };

@@ -116,7 +116,7 @@ export function shownMemories(memories: readonly Memory[]): readonly ShownMemory
   return shown;
 }
 
-/** Throws `BuildError` for a value that is no store: callers without types may pass any. */
+/** Throws `BuildError` for a value that is not a store: callers without types may pass any. */
 export function checkStore(caller: string, store: unknown): void {
   const { expectation, fits } = withMethods("a store of memories", "remember", "recall", "forget");
   if (!fits(store)) refuse(`${caller} needs ${expectation}.`);

@@ -21,7 +21,7 @@ const introduction =
 /**
  * Puts what is remembered of the user before the first request of a session: `states: { Planning: recallAtStart(store) }`, with
  * `context: memoryContext`. The facts that fit the first message come first, then the newest, up to 20 and 8,000 characters. They are
- * recorded as a note of the session, so a replay reads no store. If the store fails, the session goes on without them, and its trace has the
+ * recorded as a note of the session, so a replay reads no store. If the store fails, the session continues without them, and its trace has the
  * reason.
  */
 export function recallAtStart(store: MemoryStore): RecallAtStart {

@@ -170,7 +170,7 @@ describe("a file outside of a skill", () => {
     expect(await call(tools, "load_skill", { name: "reports" })).not.toContain("out.txt");
   });
 
-  it("is no skill: a folder or a SKILL.md that a link leads to outside is invalid", async () => {
+  it("is not a skill: a folder or a SKILL.md that a link leads to outside is invalid", async () => {
     using place = folderWith({ ...reports, "other/SKILL.md": skillText("linked"), "skills/mine/x.md": "x" });
     symlinkSync("../other", place.at("skills/linked"));
     symlinkSync("../pdf-forms/SKILL.md", place.at("skills/mine/SKILL.md"));

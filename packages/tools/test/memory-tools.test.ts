@@ -131,14 +131,14 @@ describe("the tools of memories", () => {
     expect(JSON.parse(long ?? "").memories).toHaveLength(5);
   });
 
-  it("report a store that fails to the model, and the session goes on", async () => {
+  it("report a store that fails to the model, and the session continues", async () => {
     const calls: readonly Call[] = [["recall", { query: "tea" }]];
     expect(await resultsOf(failing(new Error("The disk is full.")), "ada", ...calls)).toEqual([
       "tool-error: The disk is full.",
     ]);
   });
 
-  it("refuse what is no store, and options that do not exist", () => {
+  it("refuse what is not a store, and options that do not exist", () => {
     const wrong: object = { remember: () => undefined };
     expect(() => memoryTools(wrong as MemoryStore)).toThrow(/^memoryTools needs a store of memories/);
     const options: object = { user: "ada" };
@@ -214,7 +214,7 @@ describe("recallAtStart", () => {
     expect(trace).toEqual([]);
   });
 
-  it("lets the session go on when the store fails, with the reason in the trace", async () => {
+  it("lets the session continue when the store fails, with the reason in the trace", async () => {
     const { notes, trace } = await askTwice(failing(new Error("The disk is full.")), "ada", "Hello.");
     expect(notes).toEqual([[], []]);
     expect(trace).toEqual(["The memories could not be read: The disk is full."]);

@@ -127,7 +127,7 @@ function rowsOf(connection: Connection): MemoryRows {
   };
 }
 
-/** Words in quotes are no syntax of FTS5. */
+/** Words in quotes have no meaning in the syntax of FTS5. */
 const matchOf = (user: string, words: readonly string[]): string =>
   `owner : "${Buffer.from(user).toString("hex")}" AND words : (${words.map((word) => `"${word}"${isPrefix(word) ? " *" : ""}`).join(" OR ")})`;
 

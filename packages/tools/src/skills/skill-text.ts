@@ -9,7 +9,7 @@ export interface SkillMetadata {
   readonly license?: string;
   /** What the skill needs of its environment, in at most 500 characters. */
   readonly compatibility?: string;
-  /** What the format leaves to applications. Values that are no texts are left out. */
+  /** What the format leaves to applications. Values that are not texts are left out. */
   readonly metadata?: Readonly<Record<string, string>>;
   /** The tools that the skill would like to use without asking. It gives no right: the approvals of the agent decide. */
   readonly allowedTools?: readonly string[];
