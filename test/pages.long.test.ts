@@ -10,6 +10,7 @@ const pages = [
   "context",
   "durability",
   "files",
+  "guardrails",
   "long-conversations",
   "observability",
   "runner",

@@ -67,6 +67,7 @@ export type {
   SessionPausedInput,
   SessionResumedInput,
   Start,
+  Replacement,
   StateHandledInput,
   StateHandlerInterruptedInput,
   StateHandlerStartedInput,

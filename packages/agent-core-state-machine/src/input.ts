@@ -52,6 +52,12 @@ const handoffSchema = z.object({
   message: z.exactOptional(text),
 });
 
+const replacementSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("message"), messageId: id, content: text }),
+  z.object({ type: z.literal("result"), toolCallId: id, content: text }),
+  z.object({ type: z.literal("answer"), content: text }),
+]);
+
 /** The fields of the intents: work is about to start. */
 const intents = {
   "llm-call-started": { key: text },
@@ -244,6 +250,8 @@ export const inputSchemas = {
     patches: z.exactOptional(z.array(dataPatchSchema)),
     /** Calls of the handler have not ended: a `usage-reported` follows with what they use. */
     usageFollows: z.exactOptional(z.literal(true)),
+    /** What the model and people read from now on in place of a message, a result, or the texts of the newest turn. */
+    replaced: z.exactOptional(z.array(replacementSchema)),
   }),
   "context-window-expanded": input("context-window-expanded", {}),
   /** Adds calls of earlier loops, with their results, to the next request. */
@@ -346,6 +354,8 @@ export type StateHandlerInterruptedInput = InputOf<"state-handler-interrupted">;
 export type UsageReportedInput = InputOf<"usage-reported">;
 /** The handler of a custom state has decided which event leaves the state. */
 export type StateHandledInput = InputOf<"state-handled">;
+/** A text that stands in place of what was there. */
+export type Replacement = Immutable<z.infer<typeof replacementSchema>>;
 /** The window of earlier messages in requests was expanded. */
 export type ExpandContextWindowInput = InputOf<"context-window-expanded">;
 /** Calls of earlier loops, with their results, were added to the next request. */

@@ -8,6 +8,7 @@ import type {
   StandardSchema,
   ContextDefinition,
   ContextNeededBy,
+  Guardrail,
   Tool,
   WithNeed,
 } from "@moora/agent-core-effects";
@@ -35,6 +36,7 @@ import {
   checkNames,
 } from "./validate-config.ts";
 import { graphWith, handlersOf, withWrappers, type StateCode, type States } from "./custom-states.ts";
+import { withGuardrails } from "./guardrails.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
 import type { Team } from "./team/member-at.ts";
 import { toolRegistry } from "./tool-registry.ts";
@@ -72,6 +74,8 @@ export interface AgentOptions<
   readonly config?: AgentConfigChange;
   /** The handlers of the custom states of `config.graph`, and the code around built-in states, by name. Default: none. */
   readonly states?: Readonly<Record<string, StateCode<NoInfer<Data>, NoInfer<Context>>>>;
+  /** Checks of what people write, tools return and the model answers, in order. Default: none. */
+  readonly guardrails?: readonly Guardrail[];
   /**
    * What the host of a session has to give for the handlers, defined by `defineContext`: they read it as `context.context`.
    * Tools name what they need themselves. Default: nothing.
@@ -158,14 +162,21 @@ function agentOf<Schema extends StandardSchema | JsonObject | undefined, Data, C
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const given = options.states as States | undefined;
   const wrapped = withWrappers(options.config?.graph ?? defaultAgentConfig.graph, given);
-  const states = handlersOf(wrapped.states);
+  // Last, so that nothing runs between a check and what it is about.
+  const guarded = withGuardrails(
+    wrapped.graph,
+    checkedGuardrails(options.guardrails),
+    Object.keys(given ?? {}),
+  );
+  const custom = { ...wrapped.states, ...guarded.states };
+  const states = handlersOf(custom);
   if (prices !== undefined) checkPrices(prices);
   const config = validateConfig({
     ...mergeConfig(defaultAgentConfig, options.config ?? {}),
     ...(options.systemPrompt === undefined ? {} : { systemPrompt: options.systemPrompt }),
     ...(answers === undefined ? {} : { answerSchema: schemaText(answers) }),
     ...(prices === undefined ? {} : { prices }),
-    graph: graphWith(wrapped.graph, wrapped.states),
+    graph: graphWith(guarded.graph, custom),
   });
   checkNames(config, { llm: options.llm, states, predicates, tools: tools.definitions });
   checkModels(config);
@@ -204,6 +215,11 @@ function answerCheckOf({
   if (answer !== undefined) return answerCheck(answer, "answer");
   const text = config?.answerSchema ?? undefined;
   return text === undefined ? undefined : configuredCheck(text);
+}
+
+function checkedGuardrails(guardrails: readonly Guardrail[] = []): readonly Guardrail[] {
+  if (!Array.isArray(guardrails)) refuse("guardrails must be an array of guardrails.");
+  return guardrails;
 }
 
 /** Throws `BuildError` for a tool whose application data the agent does not have. */

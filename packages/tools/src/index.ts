@@ -6,6 +6,8 @@ export type { FetchUrlOptions } from "./fetch-url.ts";
 export { fileTools } from "./file-tools.ts";
 export type { FileToolsOptions } from "./file-tools.ts";
 export { excludeFromFileTools } from "./files/process-exclusions.ts";
+export { instructionGuardrail, secretGuardrail } from "./guardrails.ts";
+export type { GuardrailAction, InstructionGuardrailOptions, SecretGuardrailOptions } from "./guardrails.ts";
 export { memoryContext, memoryTools } from "./memory-tools.ts";
 export type { MemoryContext, MemoryTool, MemoryToolsOptions } from "./memory-tools.ts";
 export { recallAtStart } from "./recall-at-start.ts";

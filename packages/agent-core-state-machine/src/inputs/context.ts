@@ -13,6 +13,7 @@ import type {
   StateHandledInput,
   StateHandlerStartedInput,
 } from "../input.ts";
+import { replace } from "../control/replace.ts";
 import { patchedData } from "./data.ts";
 import type { InputHandler } from "./input-handler.ts";
 import { isPaused } from "./pause.ts";
@@ -60,7 +61,7 @@ export const stateHandlerStarted: InputHandler<StateHandlerStartedInput> = (stat
 };
 
 export const stateHandled: InputHandler<StateHandledInput> = (state, input) => {
-  const { key, event, note, trace, usage, usageFollows, patches = [] } = input;
+  const { key, event, note, trace, usage, usageFollows, patches = [], replaced = [] } = input;
   if (handledState(state, key) === undefined) return "wrong-key";
   const data = patchedData(state, patches);
   if (typeof data === "string") return data;
@@ -68,6 +69,7 @@ export const stateHandled: InputHandler<StateHandledInput> = (state, input) => {
     if (data !== undefined) edit.setData(data.value, patches);
     edit.addToolUsage(usage);
     if (usageFollows === true) awaitUsageOfHandler(edit);
+    for (const replacement of replaced) replace(edit, replacement);
     if (note !== undefined && note.trim() !== "") edit.addEntry({ type: "note", text: note });
     move<"Custom">(edit, {
       event,

@@ -47,6 +47,11 @@ export class RequestLedger {
     this.#dialects = dialects;
   }
 
+  /** A handler has replaced texts: the next request need not extend the last one. */
+  replaced(): void {
+    this.#last = undefined;
+  }
+
   /** `key` is that of the wanted model call, whose request was checked when it was first wanted. */
   follow(state: AgentState, key: string): void {
     if (key === this.#key) return;
