@@ -1,6 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { defineAgent, openSession, startSession, stateAt, type AgentState } from "@moora/agent";
+import {
+  defineAgent,
+  openSession,
+  startSession,
+  stateAt,
+  verifySession,
+  type AgentState,
+} from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { sqliteMemory } from "@moora/event-log/sqlite";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
@@ -178,7 +185,7 @@ describe("recallAtStart", () => {
       messages.flatMap((message) => (message.role === "note" ? [message.text] : [])),
     );
     const trace = session.trace().entries.flatMap(({ note }) => (note === undefined ? [] : [note.text]));
-    return { notes, trace, log, state: session.current() };
+    return { notes, trace, log };
   }
 
   it("puts the facts that fit the first message, then the newest, before the first request", async () => {
@@ -199,10 +206,10 @@ describe("recallAtStart", () => {
   it("is recorded: a replay reads no store, and a fact that was forgotten since is still in the session", async () => {
     await using store = sqliteMemory(":memory:");
     await store.remember("ada", { id: "1", text: "Prefers tea.", at: 1 });
-    const { log, state, notes } = await askTwice(store, "ada", "Which tea?");
+    const { log, notes } = await askTwice(store, "ada", "Which tea?");
     await store.forgetUser("ada");
     const replayed = await stateAt(log, "s");
-    expect(state).toMatchObject(replayed.state);
+    expect(await verifySession(log, "s")).toMatchObject({ ok: true });
     expect(JSON.stringify(replayed.state)).toContain("Prefers tea.");
     expect(notes[0]?.[0]).toContain("Prefers tea.");
   });
@@ -218,6 +225,27 @@ describe("recallAtStart", () => {
     const { notes, trace } = await askTwice(failing(new Error("The disk is full.")), "ada", "Hello.");
     expect(notes).toEqual([[], []]);
     expect(trace).toEqual(["The memories could not be read: The disk is full."]);
+  });
+
+  it("works beside guardrails, which check what is recalled later", async () => {
+    await using store = sqliteMemory(":memory:");
+    await store.remember("ada", { id: "1", text: "Prefers tea.", at: 1 });
+    const llm = new MockLlmCaller([
+      callsTools([{ name: "recall", arguments: { query: "tea" } }]),
+      answers("One."),
+    ]);
+    const agent = defineAgent({
+      llm,
+      context: memoryContext,
+      tools: memoryTools(store),
+      states: { Planning: recallAtStart(store) },
+      guardrails: [{ name: "no-tea", result: () => ({ replace: "Checked." }) }],
+    });
+    await using session = startSession(agent, { context: { user: "ada" } });
+    await session.ask("Which tea?");
+    const [first, second] = llm.requests.map(({ messages }) => JSON.stringify(messages));
+    expect(first).toContain("Prefers tea.");
+    expect(second).toContain("Checked.");
   });
 
   it("shows a text with the form of an instruction or of JSON as a text", async () => {
