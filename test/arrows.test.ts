@@ -42,7 +42,15 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/event-log",
     "@types/pg",
   ],
-  tools: ["@moora/agent-core-effects", "@moora/llm", "fraction.js", "htmlparser2", "ipaddr.js", "re2js"],
+  tools: [
+    "@moora/agent-core-effects",
+    "@moora/event-log",
+    "@moora/llm",
+    "fraction.js",
+    "htmlparser2",
+    "ipaddr.js",
+    "re2js",
+  ],
   cloudflare: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
   restate: [
@@ -97,6 +105,7 @@ const optionalPeers: Readonly<Record<string, readonly string[]>> = {
   "llm-ai-sdk": ["@ai-sdk/provider"],
   "event-log-postgres": ["pg"],
   "agent-testing": ["@moora/llm-anthropic", "@moora/llm-openai"],
+  tools: ["yaml"],
   react: ["@ai-sdk/react", "ai"],
   mcp: ["@modelcontextprotocol/client", "@modelcontextprotocol/node", "@modelcontextprotocol/server"],
   moora: [
