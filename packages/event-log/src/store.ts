@@ -10,6 +10,8 @@ export {
   validHeader,
   validId,
 } from "./validation.ts";
+export { embedForm, isPrefix, maxMemories, memoriesIn, rowToMemory } from "./memory-store.ts";
+export type { MemoryRows } from "./memory-store.ts";
 export { blobsOf, checkedBlob, digestInUrl, urlToStore } from "./blobs.ts";
 export type { StoredBytes } from "./blobs.ts";
 export { optionForms, validateOptions } from "./validate-options.ts";
