@@ -14,6 +14,7 @@ export type {
   AgentAttachment,
   AgentChange,
   AgentConfig,
+  ToolSearch,
   AgentConfigChange,
   ModelSettings,
   AgentFailure,

@@ -6,7 +6,7 @@ import {
   type InputOf,
   type Trace,
 } from "@moora/agent-core-state-machine";
-import { factOf } from "@moora/agent-core-state-machine/internal";
+import { factOf, handOffToolName } from "@moora/agent-core-state-machine/internal";
 import type { EventLog } from "@moora/event-log";
 import { checkIsAgent, checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
@@ -16,7 +16,6 @@ import { SessionError } from "../durable/session-error.ts";
 import { headerToState } from "../durable/session-header.ts";
 import { InputRefused, type Receipt, type Session } from "../session/session.ts";
 import { startSession } from "../start-session.ts";
-import { handOffToolName } from "../team/hand-off-tool.ts";
 import { withTools } from "../team/member-at.ts";
 import { comparableState } from "./volatile-fields.ts";
 import { differencesOf, type Difference } from "./differences.ts";
@@ -25,7 +24,12 @@ import { end, positionOf, readSession } from "./read-session.ts";
 import { isUpdateByApplication, recipeOf } from "./recorded-data.ts";
 import { recordingsOf, type Recordings } from "./recordings.ts";
 
-const forms: OptionForms<RerunOptions> = { from: "number", unrecorded: "string", clock: "clock" };
+const forms: OptionForms<RerunOptions> = {
+  from: "number",
+  unrecorded: "string",
+  clock: "clock",
+  context: "any",
+};
 
 /** The options of `rerunSession`. */
 export interface RerunOptions {
@@ -38,6 +42,8 @@ export interface RerunOptions {
   readonly unrecorded?: "fail" | "run";
   /** Default: `systemClock`. */
   readonly clock?: Clock;
+  /** What handlers, and tools that run, get as `context.context`. Required for an agent that needs it. Default: none. */
+  readonly context?: unknown;
 }
 
 /** The result of a rerun beside the recorded run: final states, traces and differences. */
@@ -76,7 +82,7 @@ export async function rerunSession<Answer>(
   checkIsAgent("rerunSession", agent);
   checkIsLog(log);
   checkLogOptions("rerunSession", options, forms);
-  const { from, unrecorded = "fail", clock } = options;
+  const { from, unrecorded = "fail", clock, context } = options;
   checkFrom(from);
   const session = await readSession(log, id);
   const recorded = await positionOf(session, end);
@@ -95,6 +101,7 @@ export async function rerunSession<Answer>(
     {
       // The rerun has an id of its own, so that its idempotency keys differ from those of the recorded session.
       state: beginning.state(),
+      context,
       ...(clock === undefined ? {} : { clock }),
       // The recorded files are loaded; new ones stay in the state of the rerun.
       ...(log.blobs === undefined ? {} : { blobs: { store: log.blobs, maxInlineBytes: Infinity } }),
