@@ -1,1 +1,1 @@
-export {};
+/* The style sheet of the components: it exports nothing. */
