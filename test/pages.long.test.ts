@@ -9,6 +9,7 @@ const pages = [
   "approvals",
   "context",
   "durability",
+  "evals",
   "files",
   "guardrails",
   "long-conversations",
