@@ -76,7 +76,7 @@ describe("memories in PostgreSQL", () => {
   it("fail with an error that has no password, and refuse other sources and options", async () => {
     const store = postgresMemory("postgres://ada:some-password@127.0.0.1:1/none", { busyTimeoutMs: 50 });
     const error: unknown = await store.recall("ada", { limit: 1 }).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ code: "LogWrite" });
+    expect(error).toMatchObject({ name: "LogError" });
     expect(JSON.stringify(error)).not.toContain("some-password");
     await store.close();
     for (const source of ["", 7, null, undefined, {}]) {
