@@ -42,7 +42,15 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/event-log",
     "@types/pg",
   ],
-  tools: ["@moora/agent-core-effects", "@moora/llm", "fraction.js", "htmlparser2", "ipaddr.js", "re2js"],
+  tools: [
+    "@moora/agent-core-effects",
+    "@moora/event-log",
+    "@moora/llm",
+    "fraction.js",
+    "htmlparser2",
+    "ipaddr.js",
+    "re2js",
+  ],
   cloudflare: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
   restate: [
@@ -69,7 +77,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/agent-webui-protocol",
     "@moora/event-log",
   ],
-  react: ["@moora/agent", "@moora/agent-core-state-machine", "@moora/agent-webui-protocol"],
+  react: ["@moora/agent", "@moora/agent-core-state-machine", "@moora/agent-webui-protocol", "marked"],
   moora: [
     "@moora/agent",
     "@moora/agent-core-effects",
@@ -97,6 +105,7 @@ const optionalPeers: Readonly<Record<string, readonly string[]>> = {
   "llm-ai-sdk": ["@ai-sdk/provider"],
   "event-log-postgres": ["pg"],
   "agent-testing": ["@moora/llm-anthropic", "@moora/llm-openai"],
+  tools: ["yaml"],
   react: ["@ai-sdk/react", "ai"],
   mcp: ["@modelcontextprotocol/client", "@modelcontextprotocol/node", "@modelcontextprotocol/server"],
   moora: [
@@ -149,7 +158,8 @@ describe("every package", () => {
     const manifest = manifestOf(name);
     expect(manifest).toMatchObject({
       type: "module",
-      sideEffects: false,
+      // A style sheet is imported for its effect.
+      sideEffects: name === "react" ? ["**/*.css"] : false,
       license: "MIT",
       files: ["dist", "CHANGELOG.md"],
     });

@@ -60,6 +60,7 @@ const described: readonly string[] = [
   "AgentOptions",
   "RunLimits",
   "AgentConfig",
+  "ToolSearch",
   "ModelPrice",
   "ToolOptions",
   "DataOptions",

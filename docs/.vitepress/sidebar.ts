@@ -16,6 +16,8 @@ const groups: readonly (readonly [title: string, addresses: readonly string[]])[
       "approvals",
       "context",
       "data",
+      "memory",
+      "skills",
       "long-conversations",
       "files",
       "sub-agents",

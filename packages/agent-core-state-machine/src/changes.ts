@@ -59,6 +59,7 @@ const contextFields = [
   "summarizedAt",
   "counted",
   "suspect",
+  "foundTools",
   "loopStart",
   "entries",
   "entriesSincePlan",

@@ -258,6 +258,8 @@ export const inputSchemas = {
   "history-tool-calls-added": input("history-tool-calls-added", {
     toolCallIds: z.array(id).check(z.minLength(1)),
   }),
+  /** The model has found tools that requests did not offer, or called them. Later requests offer them. */
+  "tools-found": input("tools-found", { names: z.array(text).check(z.minLength(1)) }),
   "context-note-added": input("context-note-added", { text }),
   /**
    * The application data has changed. `version`: the data now has this version, because it is new or was migrated.
@@ -360,6 +362,8 @@ export type Replacement = Immutable<z.infer<typeof replacementSchema>>;
 export type ExpandContextWindowInput = InputOf<"context-window-expanded">;
 /** Calls of earlier loops, with their results, were added to the next request. */
 export type AddToolCallsToContextInput = InputOf<"history-tool-calls-added">;
+/** Tools that were not offered are offered from the next request on. */
+export type ToolsFoundInput = InputOf<"tools-found">;
 /** The application adds a note for the model, which the next request contains. */
 export type AddContextNoteInput = InputOf<"context-note-added">;
 /** The application data was changed. */

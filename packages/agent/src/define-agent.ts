@@ -23,6 +23,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import type { JsonObject, LlmCaller } from "@moora/llm";
 import { refuse } from "@moora/agent-core-effects/internal";
+import { mostTools } from "@moora/agent-core-state-machine/internal";
 import { checkAgentOptions } from "./agent-options.ts";
 import { answerCheck, type AnswerCheck } from "./answer-check.ts";
 import { answerReader, configuredCheck, schemaText } from "./answer-reader.ts";
@@ -172,7 +173,7 @@ function agentOf<Schema extends StandardSchema | JsonObject | undefined, Data, C
   const states = handlersOf(custom);
   if (prices !== undefined) checkPrices(prices);
   const config = validateConfig({
-    ...mergeConfig(defaultAgentConfig, options.config ?? {}),
+    ...withToolSearch(mergeConfig(defaultAgentConfig, options.config ?? {}), tools.definitions),
     ...(options.systemPrompt === undefined ? {} : { systemPrompt: options.systemPrompt }),
     ...(answers === undefined ? {} : { answerSchema: schemaText(answers) }),
     ...(prices === undefined ? {} : { prices }),
@@ -202,6 +203,12 @@ function agentOf<Schema extends StandardSchema | JsonObject | undefined, Data, C
       AnswerOf<Schema>
     >["answerOf"],
   };
+}
+
+/** The configuration, in which the model of an agent with many tools searches for them unless it says how. */
+function withToolSearch(config: AgentConfig, tools: Agent["tools"]): AgentConfig {
+  const usable = Object.keys(tools).filter((name) => !config.toolCalls.blacklist.includes(name));
+  return usable.length > mostTools ? { toolSearch: true, ...config } : config;
 }
 
 /** The check of answers against `answer`, or else against the JSON Schema in `config.answerSchema`. */

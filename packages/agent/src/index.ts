@@ -44,6 +44,7 @@ export type {
   ToolCallRecord,
   ToolCallResult,
   ToolDefinition,
+  ToolSearch,
   Trace,
   TraceNote,
   UserMessageInput,
@@ -251,5 +252,4 @@ export { readHeader, readSession, readSoundPart, stateAt } from "./time-travel/r
 export type { Position, RecordedSession } from "./time-travel/read-session.ts";
 export { rerunSession } from "./time-travel/rerun-session.ts";
 export type { Rerun, RerunOptions } from "./time-travel/rerun-session.ts";
-export { verifySession } from "./time-travel/verify-session.ts";
-export type { VerifyReport } from "./time-travel/verify-session.ts";
+export { verifySession, type VerifyReport } from "./time-travel/verify-session.ts";

@@ -42,6 +42,7 @@ export { RunControl } from "./run-control.ts";
 export { safeErrorListener } from "./safe-error-listener.ts";
 export { lateOutputLogger, logIgnored, logApplied } from "./session/log-inputs.ts";
 export { callsAtWork, waitsForHuman } from "./session/calls-at-work.ts";
+export { decidedInput } from "./session/decisions.ts";
 export { loggedQuestions } from "./session/logged-questions.ts";
 export { messageAsker, type AskHost } from "./session/messages.ts";
 export { parseOrRefuse, parsePosted } from "./session/parse-or-refuse.ts";

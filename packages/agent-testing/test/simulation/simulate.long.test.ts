@@ -24,10 +24,16 @@ const paysOnce: Invariant = ({ toolRuns }) => {
 };
 const invariants = { paysOnce };
 
+const searching = {
+  ...shopAgent,
+  config: { ...shopAgent.config, toolSearch: { always: ["search"], maxFound: 2 } },
+};
+
 describe("simulated sessions", () => {
   it.each([
     { name: "of an agent that pays", agent: payingAgent("once") },
     { name: "of an agent with tools of every kind", agent: shopAgent },
+    { name: "of one that searches for them", agent: searching },
   ])("with every fault, $name, break no law and no invariant", async ({ agent }) => {
     const report = await simulate(agent, { seed: 1, runs: 150, invariants });
     expect(report.failure, report.toText()).toBeUndefined();

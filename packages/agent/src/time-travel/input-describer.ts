@@ -107,6 +107,7 @@ const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
     `state handled, ${event}${replaced.length > 0 ? `, ${replaced.length} texts replaced` : ""}${withTrace(trace)}`,
   "context-window-expanded": () => "context window expanded",
   "history-tool-calls-added": ({ toolCallIds }) => `earlier calls added: ${toolCallIds.join(", ")}`,
+  "tools-found": ({ names }) => `tools found: ${names.join(", ")}`,
   "context-note-added": ({ text }) => `note: ${oneLine(text)}`,
   "data-changed": ({ by, patches }) => `data changed by ${by}: ${oneLine(JSON.stringify(patches))}`,
   "state-handler-started": ({ key }) => `handler ${key} started`,

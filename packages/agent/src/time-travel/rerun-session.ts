@@ -6,7 +6,7 @@ import {
   type InputOf,
   type Trace,
 } from "@moora/agent-core-state-machine";
-import { factOf } from "@moora/agent-core-state-machine/internal";
+import { factOf, handOffToolName } from "@moora/agent-core-state-machine/internal";
 import type { EventLog } from "@moora/event-log";
 import { checkIsAgent, checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
@@ -16,7 +16,6 @@ import { SessionError } from "../durable/session-error.ts";
 import { headerToState } from "../durable/session-header.ts";
 import { InputRefused, type Receipt, type Session } from "../session/session.ts";
 import { startSession } from "../start-session.ts";
-import { handOffToolName } from "../team/hand-off-tool.ts";
 import { withTools } from "../team/member-at.ts";
 import { comparableState } from "./volatile-fields.ts";
 import { differencesOf, type Difference } from "./differences.ts";

@@ -1,0 +1,65 @@
+/** What a search compares of a tool. */
+export interface SearchedTool {
+  readonly name: string;
+  readonly formerNames?: readonly string[];
+  readonly description: string;
+}
+
+/** Characters of a query and of a description that are read. */
+const maxRead = 2_000;
+
+/** The parts of a word: each character of scripts without spaces between words, and what is between them. */
+const parts =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
+
+/** The words of a text, in lower case. Where a script has no spaces, these are the characters and their pairs. */
+function wordsOf(text: string): readonly string[] {
+  const plain = text.slice(0, maxRead).normalize("NFKC");
+  const split = plain.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " ").toLowerCase();
+  const words = [...split.matchAll(/[\p{L}\p{M}\p{N}]+/gu)].flatMap(([word]) => {
+    const found = word.match(parts) ?? [];
+    return [...found, ...found.slice(1).map((part, index) => `${found[index]}${part}`)];
+  });
+  return [...new Set(words)];
+}
+
+/** Whether two words are equal but for a short ending: `order` and `orders`. */
+function isSameWord(a: string, b: string): boolean {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a];
+  if (short.length < 4 || long.length - short.length > 3) return a === b;
+  return long.startsWith(short);
+}
+
+const hasWord = (words: readonly string[], word: string): boolean =>
+  words.some((other) => isSameWord(other, word));
+
+/**
+ * The tools that fit a query best, the best first. A word counts three times in a name and once in a description, and less the more tools have
+ * it. A tool whose name the query has is the first of equals; else their order is that of the names. What is less than a third as good as the
+ * best does not fit.
+ */
+export function searchTools<Tool extends SearchedTool>(
+  tools: readonly Tool[],
+  query: string,
+  most: number,
+): readonly Tool[] {
+  const named = new Set(query.split(/[^\w-]+/));
+  const rated = tools.map((tool) => {
+    const names = [tool.name, ...(tool.formerNames ?? [])];
+    const score = names.some((name) => named.has(name)) ? 1 : 0;
+    return { tool, score, inName: wordsOf(names.join(" ")), inText: wordsOf(tool.description) };
+  });
+  for (const word of wordsOf(query)) {
+    const matches = rated.map(
+      (it) => 3 * Number(hasWord(it.inName, word)) + Number(hasWord(it.inText, word)),
+    );
+    const weight = 1 / Math.sqrt(Math.max(1, matches.filter((match) => match > 0).length));
+    for (const [index, it] of rated.entries()) it.score += (matches[index] ?? 0) * weight;
+  }
+  const best = Math.max(0, ...rated.map(({ score }) => score));
+  return rated
+    .filter(({ score }) => score > 0 && score >= best / 3)
+    .toSorted((a, b) => b.score - a.score || (a.tool.name < b.tool.name ? -1 : 1))
+    .slice(0, most)
+    .map(({ tool }) => tool);
+}
