@@ -35,6 +35,7 @@ import {
   checkNames,
 } from "./validate-config.ts";
 import { graphWith, handlersOf, withWrappers, type StateCode, type States } from "./custom-states.ts";
+import { nextCron } from "./next-cron.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
 import type { Team } from "./team/member-at.ts";
 import { toolRegistry } from "./tool-registry.ts";
@@ -182,6 +183,7 @@ function agentOf<Schema extends StandardSchema | JsonObject | undefined, Data, C
       states,
       predicates,
       answerProblem: reader.problem,
+      nextCron,
       ...(data === undefined ? {} : { data }),
       ...(context === undefined ? {} : { context }),
     },

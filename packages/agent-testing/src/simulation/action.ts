@@ -23,6 +23,8 @@ export type SimAction =
    * ends. A call of a log has a passage there and one back.
    */
   | { readonly type: "cancel-sub-agent"; readonly passage: number }
+  /** A schedule that is due once, so many milliseconds from now. */
+  | { readonly type: "schedule"; readonly inMs: number; readonly host?: number }
   /** The application changes its data by one of the recipes in `updates`. */
   | { readonly type: "update"; readonly nth?: number; readonly host?: number }
   | { readonly type: "model-streams"; readonly text: string; readonly nth?: number }
@@ -114,6 +116,7 @@ export function faultOf(action: SimAction): string | undefined {
       return action.crashes === true ? "crash:appended" : undefined;
     case "cancel":
     case "pause":
+    case "schedule":
     case "late-result":
     case "outside-result":
     case "crash":

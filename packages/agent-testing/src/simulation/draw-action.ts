@@ -116,6 +116,11 @@ function fromPeople(world: SimWorld, draws: Draws): readonly Candidate[] {
     ...(hasSubAgents(world.original) && world.cancelIn === undefined
       ? fault("cancel:sub-agent", 4, () => ({ type: "cancel-sub-agent", passage: 1 + choose(mostPassages) }))
       : []),
+    ...fault("schedule", 1, () => ({
+      type: "schedule",
+      inMs: oneOf(choose, [0, 5_000, 3_600_000]),
+      ...host(),
+    })),
     ...fault("pause", isPaused(world.state) ? 0.2 : 1, () => ({ type: "pause", ...host() })),
     ...(isPaused(world.state) ? [{ weight: 8, draw: (): SimAction => ({ type: "resume", ...host() }) }] : []),
     ...(world.watch.length === 0

@@ -21,6 +21,7 @@ function performOne(world: SimWorld, action: SimAction): boolean | Promise<boole
     case "message":
     case "cancel":
     case "pause":
+    case "schedule":
     case "resume":
     case "update":
     case "decide":

@@ -1,5 +1,5 @@
 import type { Receipt } from "@moora/agent";
-import type { InputType } from "@moora/agent-core-state-machine";
+import type { AgentInput, InputType } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { SimAction } from "./action.ts";
 import { reviewer } from "./call-ledger.ts";
@@ -33,6 +33,7 @@ export function atHost(
     | "message"
     | "cancel"
     | "pause"
+    | "schedule"
     | "resume"
     | "update"
     | "decide"
@@ -57,6 +58,10 @@ export function atHost(
     case "resume":
       world.record(`a ${action.type}`);
       world.offer(steer(world, host, session, action.type));
+      return true;
+    case "schedule":
+      world.record(`a schedule in ${action.inMs} ms`);
+      world.offer(session.dispatch(scheduleOf(world, action)));
       return true;
     case "update": {
       const recipe = nthOf(world.updates, action.nth);
@@ -84,6 +89,13 @@ export function atHost(
       return true;
     }
   }
+}
+
+function scheduleOf({ time, watch }: SimWorld, { inMs }: Of<"schedule">): AgentInput {
+  const timestamp = time.now();
+  const at = timestamp + inMs;
+  const schedule = { when: { at }, due: at, message: "It is time.", missed: "once" } as const;
+  return { type: "schedule-changed", scheduleId: `s-${watch.length}`, schedule, by: "ada", timestamp };
 }
 
 type Opened = NonNullable<SimHost["session"]>;

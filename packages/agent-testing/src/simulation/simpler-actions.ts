@@ -40,6 +40,7 @@ export function* simplerActions(action: SimAction): Generator<SimAction, void, u
       return;
     case "cancel":
     case "pause":
+    case "schedule":
     case "resume":
     case "update":
     case "model-streams":

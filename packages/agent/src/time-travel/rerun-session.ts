@@ -6,7 +6,12 @@ import {
   type InputOf,
   type Trace,
 } from "@moora/agent-core-state-machine";
-import { factOf } from "@moora/agent-core-state-machine/internal";
+import {
+  factOf,
+  isScheduleKey,
+  messageOf,
+  scheduledMessageId,
+} from "@moora/agent-core-state-machine/internal";
 import type { EventLog } from "@moora/event-log";
 import { checkIsAgent, checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
@@ -20,7 +25,7 @@ import { handOffToolName } from "../team/hand-off-tool.ts";
 import { withTools } from "../team/member-at.ts";
 import { comparableState } from "./volatile-fields.ts";
 import { differencesOf, type Difference } from "./differences.ts";
-import { withoutOpenWork } from "./open-work.ts";
+import { unschedulingInputs, withoutOpenWork } from "./open-work.ts";
 import { end, positionOf, readSession } from "./read-session.ts";
 import { isUpdateByApplication, recipeOf } from "./recorded-data.ts";
 import { recordingsOf, type Recordings } from "./recordings.ts";
@@ -86,6 +91,7 @@ export async function rerunSession<Answer>(
   await inTurns(inputs, (input) => void beginning.apply(input));
   const tools = definitionsOf(agent);
   const run = { whole: recorded.state, start: state, seq, inputs: session.inputs, tools };
+  for (const input of unschedulingInputs(beginning.state(), "rerun")) beginning.apply(input);
   const recordings = recordingsOf(run, unrecorded);
   const rerun = startSession(
     // A handoff changes nothing but the session itself.
@@ -111,6 +117,10 @@ export async function rerunSession<Answer>(
       } else if (input.type === "user-message-received") {
         await rerun.dispatch(factOf(input));
         await rerun.settled();
+      } else if (input.type === "deadline-passed" && isScheduleKey(input.key)) {
+        const due = messageOf(recorded.state, scheduledMessageId(input.key));
+        if (due !== undefined) await rerun.send(due.content);
+        await rerun.settled();
       } else if (input.type === "session-resumed") {
         // Has an effect only where the rerun began in a pause.
         await rerun.resume();
@@ -125,11 +135,15 @@ export async function rerunSession<Answer>(
     recorded: { state: recorded.state, trace: traceOf(recorded.moves.slice(moves.length)) },
     state: result,
     trace: rerun.trace(),
-    differences: differencesOf(comparableState(recorded.state), comparableState(result)),
+    differences: differencesOf(comparedState(recorded.state), comparedState(result)),
     unrecordedCalls: recordings.missing,
     droppedUpdates: droppedUpdates + recordings.droppedUpdates,
   };
 }
+
+/** What is compared of a state: a rerun has no schedules, and gets their messages as those of a person. */
+const comparedState = ({ schedules: _, ...state }: AgentState): unknown =>
+  comparableState({ ...state, messages: state.messages.map(({ scheduled: __, ...message }) => message) });
 
 /** The definitions of the tools of an agent, and of all agents of a team. */
 const definitionsOf = ({ tools, team }: Agent<unknown>): AgentState["tools"] =>

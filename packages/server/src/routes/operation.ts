@@ -54,6 +54,8 @@ type OperationName =
   | "postRetry"
   | "postPause"
   | "postResume"
+  | "postSchedule"
+  | "postUnschedule"
   | "forkSession"
   | "readFile"
   | "streamEvents"

@@ -13,6 +13,7 @@ import { postMcp } from "./mcp-route.ts";
 import { readMetrics } from "./metrics-routes.ts";
 import { postCancel, postData, postDecision, postMessage } from "./post-routes.ts";
 import { postPause, postResume, postRetry } from "./loop-routes.ts";
+import { postSchedule, postUnschedule } from "./schedule-routes.ts";
 import { json, type Route } from "./route.ts";
 import { createSession, listAgents, listSessions, readSessionView, removeSession } from "./session-routes.ts";
 
@@ -129,6 +130,11 @@ export const operations: Operations = {
     "PauseBody",
   ]),
   postResume: post("resume", postResume, ["Continues a paused session.", "EmptyBody"]),
+  postSchedule: post("schedule", postSchedule, [
+    "Sets a schedule: a message that the session receives at a time, or again and again.",
+    "ScheduleBody",
+  ]),
+  postUnschedule: post("unschedule", postUnschedule, ["Removes a schedule.", "UnscheduleBody"]),
   forkSession: route("POST /sessions/:id/fork", postFork, {
     summary:
       "Creates a session of the user from the records of another one. Work that is open at the last of them gets the result that the original session has.",

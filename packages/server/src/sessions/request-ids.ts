@@ -5,7 +5,16 @@ import { blobUrl, digestOf, type BlobStore } from "@moora/event-log";
 
 /** A post of a user: its kind, its idempotency key, and what it asks for. */
 export interface PostRequest {
-  readonly kind: "messages" | "decisions" | "cancel" | "data" | "retry" | "pause" | "resume";
+  readonly kind:
+    | "messages"
+    | "decisions"
+    | "cancel"
+    | "data"
+    | "retry"
+    | "pause"
+    | "resume"
+    | "schedule"
+    | "unschedule";
   readonly user: string;
   /** Undefined for a post without one: it is never a repetition. */
   readonly key: string | undefined;
