@@ -6,12 +6,11 @@ import {
   type ToolReply,
 } from "@moora/agent-core-effects";
 import { callHostOf, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
-import { ignoredReason, type AgentState, type Schedule } from "@moora/agent-core-state-machine";
+import { ignoredReason } from "@moora/agent-core-state-machine";
 import { schedulesAt } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
 import { checkOptions } from "./check-options.ts";
-import { nextCron } from "./next-cron.ts";
-import { scheduleInput, type ScheduleOptions } from "./session/schedules.ts";
+import { scheduleInput } from "./session/schedules.ts";
 import { InputRefused } from "./session/session.ts";
 import { SubAgents } from "./session/sub-agents.ts";
 
@@ -19,19 +18,13 @@ import { SubAgents } from "./session/sub-agents.ts";
 export interface ScheduleToolOptions {
   /** The most open wake-ups of a session that the agent has set. Default: 10. */
   readonly max?: number;
-  /** The shortest time between two wake-ups of one schedule, in milliseconds. Default: 60,000. */
-  readonly minEveryMs?: number;
   readonly approval?: "always" | "never";
 }
 
-const minuteMs = 60_000;
-
-const positive = {
-  expectation: "a positive integer",
-  fits: (n: unknown) => Number.isSafeInteger(n) && Number(n) > 0,
+const forms: OptionForms<ScheduleToolOptions> = {
+  max: { expectation: "a positive integer", fits: (max) => Number.isSafeInteger(max) && Number(max) > 0 },
+  approval: "any",
 };
-
-const forms: OptionForms<ScheduleToolOptions> = { max: positive, minEveryMs: positive, approval: "any" };
 
 /** A call as the model writes it: the schema is that of the tool. */
 interface Call {
@@ -47,131 +40,96 @@ interface Call {
 
 const text = (description: string): JsonObject => ({ type: "string", description });
 
-const number = (description: string): JsonObject => ({ type: "number", exclusiveMinimum: 0, description });
+const input: JsonObject = {
+  type: "object",
+  properties: {
+    action: { type: "string", enum: ["set", "list", "cancel"] },
+    id: text("The id of a wake-up: to cancel it, or to set it anew."),
+    message: text("What you need to know when you wake up."),
+    inMinutes: { type: "number", exclusiveMinimum: 0, description: "Once, so many minutes from now." },
+    everyMinutes: { type: "integer", minimum: 1, description: "Every so many minutes." },
+    at: text("Once, at a time in ISO 8601 with an offset, such as 2030-01-31T09:00:00+01:00."),
+    cron: text("At the times of a cron expression with five fields, such as 0 9 * * 1-5."),
+    timeZone: text("The IANA time zone of cron, such as Europe/Berlin. Default: UTC."),
+  },
+  required: ["action"],
+  additionalProperties: false,
+};
 
 /**
- * The tool `schedule`, with which an agent wakes itself up: the model sets, lists and cancels messages to its own session. It sees and
- * cancels only those that it has set: `by` is "agent". Throws `BuildError` for invalid options.
+ * The tool `schedule`, with which an agent wakes itself up: the model sets, lists and cancels messages to its own session, each at most
+ * once a minute. It sees and cancels only those that it has set: their `by` is "agent". Throws `BuildError` for invalid options.
  */
 export function scheduleTool(options: ScheduleToolOptions = {}): Tool {
   checkOptions("scheduleTool", options, forms);
-  const { max = 10, minEveryMs = minuteMs, ...definition } = options;
+  const { max = 10, ...definition } = options;
   return defineTool({
     name: "schedule",
     description:
       "Wakes you up later: sends a message to this conversation at a time, or again and again. Actions: set (message, and one of " +
       "inMinutes, everyMinutes, at, cron), list, cancel (id).",
-    input: {
-      type: "object",
-      properties: {
-        action: { type: "string", enum: ["set", "list", "cancel"] },
-        id: text("The id of a wake-up: to cancel it, or to set it anew."),
-        message: text("What you need to know when you wake up."),
-        inMinutes: number("Once, so many minutes from now."),
-        everyMinutes: number("Every so many minutes."),
-        at: text("Once, at a time in ISO 8601 with an offset, such as 2030-01-31T09:00:00+01:00."),
-        cron: text("At the times of a cron expression with five fields, such as 0 9 * * 1-5."),
-        timeZone: text("The IANA time zone of cron, such as Europe/Berlin. Default: UTC."),
-      },
-      required: ["action"],
-      additionalProperties: false,
-    },
+    input,
+    // A call that runs again sets the same wake-up.
     replay: "safe",
     maxParallel: 1,
     ...definition,
-    async execute(args, context) {
-      if (SubAgents.of(context)?.isOfCall === true)
-        return failed("A sub-agent has no wake-ups: its session ends.");
-      // The arguments fit the schema.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      const call = args as unknown as Call;
-      const own = ownAt(hostOf(context).state());
-      if (call.action === "list")
-        return own.map(({ id, message, when, due }) => ({ id, message, when, due: isoOf(due) }));
-      if (call.action === "cancel") return await cancel(call.id ?? "", own, context);
-      if (own.length >= max && own.every(({ id }) => id !== call.id))
-        return failed(`You have ${max} wake-ups, which is the most. Cancel one first.`);
-      return await set(call, minEveryMs, context);
-    },
+    // The arguments fit the schema.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    execute: (call, context) => run(call as unknown as Call, max, context),
   });
 }
 
 const by = "agent";
 
-const ownAt = (state: AgentState): readonly Schedule[] =>
-  schedulesAt(state).filter((schedule) => schedule.by === by);
+const failed = (content: string): ToolReply => toolReply({ content, isError: true });
 
 const isoOf = (time: number): string => new Date(time).toISOString();
 
-const failed = (content: string): ToolReply => toolReply({ content, isError: true });
-
-/** The host of a call. Throws `BuildError` where inputs cannot be dispatched in the middle of a call. */
-function hostOf(context: ToolContext): Required<NonNullable<ReturnType<typeof callHostOf>>["host"]> & {
-  readonly state: () => AgentState;
-} {
+async function run(call: Call, max: number, context: ToolContext): Promise<ToolReply | object | string> {
   const { host, state } = callHostOf(context) ?? {};
   if (host?.dispatchAtOnce === undefined || state === undefined)
     refuse(
-      "scheduleTool cannot change its session here: give it to an agent whose sessions or effects run asynchronously.",
+      "scheduleTool cannot change its session here: this host dispatches nothing in the middle of a call.",
     );
-  return { clock: host.clock, dispatchAtOnce: host.dispatchAtOnce, state };
-}
-
-async function cancel(
-  id: string,
-  own: readonly Schedule[],
-  context: ToolContext,
-): Promise<ToolReply | string> {
-  if (own.every((schedule) => schedule.id !== id)) return failed(`You have no wake-up ${id}.`);
-  const { dispatchAtOnce, clock } = hostOf(context);
-  await dispatchAtOnce({
-    type: "schedule-changed",
-    scheduleId: id,
-    schedule: null,
-    by,
-    timestamp: clock.now(),
-  });
-  return `Canceled ${id}.`;
-}
-
-async function set(call: Call, minEveryMs: number, context: ToolContext): Promise<ToolReply | object> {
-  const { dispatchAtOnce, clock, state } = hostOf(context);
-  const timestamp = clock.now();
-  // Equal in every attempt of the call.
-  const { id = `wake-up-${context.toolCallId}` } = call;
-  if (schedulesAt(state()).some((other) => other.id === id && other.by !== by))
+  if (SubAgents.of(context)?.isOfCall === true)
+    return failed("A sub-agent has no wake-ups: its session ends with its task.");
+  const timestamp = host.clock.now();
+  const open = schedulesAt(state());
+  const own = open.filter((schedule) => schedule.by === by);
+  const { action, id = `wake-up-${context.toolCallId}` } = call;
+  if (action === "list")
+    return own.map(({ due, by: _, number: __, ...shown }) => ({ ...shown, due: isoOf(due) }));
+  const isOwn = own.some((schedule) => schedule.id === id);
+  if (!isOwn && (action === "cancel" || open.some((schedule) => schedule.id === id)))
     return failed(`You have no wake-up ${id}.`);
+  if (action === "cancel") {
+    await host.dispatchAtOnce({ type: "schedule-changed", scheduleId: id, schedule: null, by, timestamp });
+    return `Canceled ${id}.`;
+  }
+  if (!isOwn && own.length >= max)
+    return failed(`You have ${max} wake-ups, which is the most. Cancel one first.`);
   try {
-    const input = await scheduleInput(optionsOf({ ...call, id }, timestamp), { by, timestamp });
-    const due = input.schedule?.due ?? 0;
-    if ((await everyMsOf(input.schedule, due)) < minEveryMs)
-      return failed(`Wake-ups must be at least ${minEveryMs / minuteMs} minutes apart.`);
-    const reason = ignoredReason(input)(state());
+    const set = await scheduleInput(
+      { ...timesOf(call, timestamp), message: call.message ?? "", id },
+      { by, timestamp },
+    );
+    const reason = ignoredReason(set)(state());
     if (reason !== undefined && reason !== "nothing-new") return failed(`The wake-up is refused: ${reason}.`);
-    await dispatchAtOnce(input);
-    return { id, due: isoOf(due) };
+    await host.dispatchAtOnce(set);
+    return { id, due: isoOf(set.schedule?.due ?? 0) };
   } catch (error) {
     if (error instanceof InputRefused) return failed(error.message);
     throw error;
   }
 }
 
-/** The time between two wake-ups. */
-async function everyMsOf(schedule: Pick<Schedule, "when"> | null, due: number): Promise<number> {
-  const when = schedule?.when ?? { at: due };
-  if ("at" in when) return Infinity;
-  return "every" in when ? when.every : ((await nextCron(when.cron, when.timeZone, due)) ?? Infinity) - due;
-}
+const minuteMs = 60_000;
 
-/** The options of a call. What is wrong with them is refused as for `session.schedule`. */
-function optionsOf({ inMinutes, everyMinutes, at, action: _, ...same }: Call, now: number): ScheduleOptions {
-  const once = inMinutes === undefined ? at && timeOf(at) : now + Math.round(inMinutes * minuteMs);
-  const given = { ...same, at: once, every: everyMinutes && Math.round(everyMinutes * minuteMs) };
-  const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  // Checked where they are used.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return options as unknown as ScheduleOptions;
-}
-
-/** A time in ISO 8601. Not a number for one without an offset: it is a time of no zone. */
-const timeOf = (text: string): number => (/(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN);
+/** When a call wants to wake up. A text without an offset is not a number, and so not a time. */
+const timesOf = ({ inMinutes, everyMinutes, at, cron, timeZone }: Call, now: number): object => ({
+  ...(inMinutes === undefined ? {} : { at: now + Math.round(inMinutes * minuteMs) }),
+  ...(everyMinutes === undefined ? {} : { every: everyMinutes * minuteMs }),
+  ...(at === undefined ? {} : { at: /(?:Z|[+-]\d\d:\d\d)$/.test(at) ? Date.parse(at) : Number.NaN }),
+  ...(cron === undefined ? {} : { cron }),
+  ...(timeZone === undefined ? {} : { timeZone }),
+});

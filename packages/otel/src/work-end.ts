@@ -51,7 +51,11 @@ export interface AfterInput {
 function endedBy(input: AgentInput): WorkEnd {
   if (input.type === "session-opened" || inputTraits[input.type].role === "interruption")
     return { attributes: {}, errorType: endedEarly.interrupted };
-  const isCancel = input.type === "re-act-cancelled" || input.type === "user-message-received";
+  const isCancel =
+    input.type === "re-act-cancelled" ||
+    input.type === "user-message-received" ||
+    // A schedule, whose message restarts the loop.
+    input.type === "deadline-passed";
   return { attributes: {}, errorType: isCancel ? endedEarly.cancelled : endedEarly.replaced };
 }
 

@@ -7,141 +7,108 @@ import { checkArgument, checkOptionalId, checkText } from "./session-arguments.t
 import type { SessionParts } from "./session-methods.ts";
 import { InputRefused, type Session } from "./session.ts";
 
-/** When a schedule is due. */
-type ScheduleTime =
-  | {
-      /** Once, at this time, in milliseconds since 1970; at once if it has passed. */
-      readonly at: number | Date;
-      readonly every?: never;
-      readonly cron?: never;
-      readonly timeZone?: never;
-    }
-  | {
-      /** Every so many milliseconds, an integer of at least 1,000. Does not drift: all times are this far apart. */
-      readonly every: number;
-      readonly at?: never;
-      readonly cron?: never;
-      readonly timeZone?: never;
-    }
-  | {
-      /** At the times of a cron expression with five fields, such as `0 9 * * 1-5`. */
-      readonly cron: string;
-      /** The IANA zone of the expression, such as `Europe/Berlin`. Default: `UTC`. */
-      readonly timeZone?: string;
-      readonly at?: never;
-      readonly every?: never;
-    };
-
-/** The options of `session.schedule`: one of `at`, `every` and `cron`, and the message that the session receives then. */
-export type ScheduleOptions = ScheduleTime & {
+/** The options of `session.schedule`: exactly one of `at`, `every` and `cron`, and the message that the session receives then. */
+export interface ScheduleOptions {
+  /** Once, at this time, in milliseconds since 1970; at once if it has passed. */
+  readonly at?: number | Date;
+  /** Every so many milliseconds, an integer of at least 1,000. Does not drift: all times are this far apart. */
+  readonly every?: number;
+  /** At the times of a cron expression with five fields, such as `0 9 * * 1-5`. */
+  readonly cron?: string;
+  /** The IANA zone of `cron`, such as `Europe/Berlin`. Default: `UTC`. */
+  readonly timeZone?: string;
   readonly message: string;
-  /** What becomes of times at which no process ran the session: all together run `once`, the default, or one that is over a minute late is skipped. */
+  /** What becomes of times that no process could keep: together they run `once`, the default, or one that is over a minute late is skipped. */
   readonly missed?: Schedule["missed"];
   /** Default: a random id. */
   readonly id?: string;
-};
+}
 
-const forms: OptionForms<Record<"at" | "every" | "cron" | keyof ScheduleOptions, unknown>> = {
-  at: { expectation: "a time", fits: (at) => Number.isFinite(Number(at)) && at !== null && at !== "" },
+const forms: OptionForms<ScheduleOptions> = {
+  at: { expectation: "a time", fits: (at) => Number.isFinite(at instanceof Date ? at.getTime() : at) },
   every: {
     expectation: "an integer of at least 1000 milliseconds",
-    fits: (every) => typeof every === "number" && Number.isSafeInteger(every) && every >= 1_000,
+    fits: (every) => Number.isSafeInteger(every) && Number(every) >= 1_000,
   },
   cron: "string",
   timeZone: { expectation: "an IANA time zone", fits: isTimeZone },
-  message: { expectation: "a text", fits: (text) => typeof text === "string" },
+  message: "string",
   missed: { expectation: '"once" or "skip"', fits: (missed) => missed === "once" || missed === "skip" },
   id: "string",
 };
 
 function isTimeZone(timeZone: unknown): boolean {
-  if (typeof timeZone !== "string") return false;
   try {
-    return new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone !== "";
+    return new Intl.DateTimeFormat("en", { timeZone: String(timeZone) }).format(0) !== "";
   } catch {
     return false;
   }
 }
 
 /**
- * Creates the input that sets a schedule, with its first due time: for hosts without a session; `session.schedule` calls it. `by` defaults
- * to "application", `timestamp` to the current time. Rejects with `InputRefused` for invalid options.
+ * Creates the input that sets a schedule, with its first due time: for hosts without a session. `by` defaults to "application",
+ * `timestamp` to the current time. Rejects with `InputRefused` for invalid options.
  */
 export async function scheduleInput(
   options: ScheduleOptions,
-  about: {
-    readonly by?: string;
-    readonly timestamp?: number;
-    readonly newId?: (prefix: string) => string;
-  } = {},
+  { by = "application", timestamp = Date.now() }: { readonly by?: string; readonly timestamp?: number } = {},
 ): Promise<ScheduleChangedInput> {
-  const { by = "application", timestamp = Date.now(), newId = randomId } = about;
   checkArgument("options", "schedule", options, forms);
-  checkOptionalId("options.id", options.id);
-  checkText("options.message", options.message);
+  const { message, missed = "once", id = randomId("schedule") } = options;
+  checkOptionalId("options.id", id);
+  checkText("options.message", message);
   checkText("by", by);
-  const { message, missed = "once", id = newId("schedule") } = options;
-  const schedule = { ...(await timeOf(options, timestamp)), message: message.toWellFormed(), missed };
+  const time = await timeOf(options, timestamp);
+  const schedule = { ...time, message: message.toWellFormed(), missed };
   return { type: "schedule-changed", scheduleId: id, schedule, by: by.toWellFormed(), timestamp };
 }
 
 async function timeOf(options: ScheduleOptions, now: number): Promise<Pick<Schedule, "when" | "due">> {
   const { at, every, cron, timeZone } = options;
-  const given = Object.entries({ at, every, cron }).flatMap(([name, value]) =>
-    value === undefined ? [] : [name],
-  );
-  if (given.length !== 1)
-    throw refused("options", `must have one of at, every and cron, got ${given.join(" and ") || "none"}.`);
+  const given = [at, every, cron].filter((time) => time !== undefined).length;
+  if (given !== 1) throw refused("options", `must have one of at, every and cron, got ${given} of them.`);
   if (timeZone !== undefined && cron === undefined) throw refused("options.timeZone", "is only for cron.");
   if (at !== undefined) return { when: { at: Number(at) }, due: Math.max(Number(at), now) };
   if (every !== undefined) return { when: { every }, due: now + every };
-  return {
-    when: { cron, timeZone: timeZone ?? "UTC" },
-    due: await firstOfCron(cron, timeZone ?? "UTC", now),
-  };
+  return await firstOfCron({ cron: cron ?? "", timeZone: timeZone ?? "UTC" }, now);
 }
 
-async function firstOfCron(cron: string, timeZone: string, now: number): Promise<number> {
-  let due: number | undefined;
+async function firstOfCron(
+  when: Extract<Schedule["when"], { cron: string }>,
+  now: number,
+): Promise<Pick<Schedule, "when" | "due">> {
+  let problem = "it is never due";
   try {
-    due = await nextCron(cron, timeZone, now);
+    const due = await nextCron(when.cron, when.timeZone, now);
+    if (due !== undefined) return { when, due };
   } catch (error) {
-    throw refused(
-      "options.cron",
-      `must be a cron expression with five fields, got ${shownValue(cron)}: ${errorText(error)}`,
-    );
+    problem = errorText(error);
   }
-  if (due === undefined) throw refused("options.cron", `must be due some time, got ${shownValue(cron)}.`);
-  return due;
+  throw refused(
+    "options.cron",
+    `must be a cron expression with five fields, got ${shownValue(when.cron)}: ${problem}`,
+  );
 }
 
-const refused = (path: string, message: string): InputRefused =>
-  new InputRefused({ code: "wrong-shape", path, message });
+const refused = (path: string, message: string, code = "wrong-shape"): InputRefused =>
+  new InputRefused({ code, path, message });
 
 /** The methods that set and remove schedules, which any process with access to the session may call. */
 export const scheduleMethods = ({
-  base: { clock, newId },
+  base: { clock },
   outside,
   subAgents,
 }: Pick<SessionParts<never>, "base" | "outside" | "subAgents">): Pick<
   Session,
   "schedule" | "unschedule"
 > => ({
-  async schedule(options, by) {
-    outside.check();
-    const input = await scheduleInput(options, {
-      ...(by === undefined ? {} : { by }),
-      timestamp: clock.now(),
-      newId,
-    });
-    if (subAgents.isOfCall) throw new InputRefused({ ...noSchedule, code: "sub-agent" });
+  async schedule(options, by = "application") {
+    const input = await scheduleInput(options, { by, timestamp: clock.now() });
+    if (subAgents.isOfCall)
+      throw refused("options", "cannot be set for a sub-agent: its session ends with its task.", "sub-agent");
     const receipt = await outside.dispatch(input);
     if (receipt.status === "ignored" && receipt.reason !== "nothing-new")
-      throw new InputRefused({
-        ...noSchedule,
-        code: receipt.reason,
-        message: `was ignored: ${receipt.reason}.`,
-      });
+      throw refused("options", `was ignored: ${receipt.reason}.`, receipt.reason);
     return input.scheduleId;
   },
   async unschedule(id, by = "application") {
@@ -157,8 +124,3 @@ export const scheduleMethods = ({
     });
   },
 });
-
-const noSchedule = {
-  path: "options",
-  message: "cannot be set for a sub-agent: its session ends with its task.",
-};

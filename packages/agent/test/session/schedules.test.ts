@@ -423,7 +423,7 @@ describe("the tool with which an agent wakes itself up", () => {
     );
     await session.ask("Try.");
     const [often, when, where, one, two, three] = results();
-    expect(often).toContain("at least 1 minutes apart");
+    expect(often).toContain("everyMinutes");
     expect(when).toContain("one of at, every and cron");
     expect(where).toContain("must be a time");
     expect(one).toContain("2026-02-01T08:00:00.000Z");

@@ -11,9 +11,7 @@ export const postSchedule: Route = postRoute({
   schema: scheduleBodySchema,
   post: async (call) => {
     const { user, timestamp, id, body } = call;
-    // What of it does not fit together is refused.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const options = { id: `schedule_${id.key}`, ...body } as Parameters<typeof scheduleInput>[0];
+    const options = { id: `schedule_${id.key}`, ...body };
     return await dispatchOnce(call, await scheduleInput(options, { by: user, timestamp }));
   },
 });
