@@ -1,11 +1,5 @@
 import { effectsAt } from "@moora/agent-core-effects";
-import {
-  isPaused,
-  type AgentInput,
-  type AgentState,
-  type InputOf,
-  type Schedule,
-} from "@moora/agent-core-state-machine";
+import { isPaused, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { drawConfigChange, drawTools } from "./draw-config.ts";
 import { drawDataChange } from "./draw-data.ts";
 import type { Choose } from "./choose.ts";
@@ -87,25 +81,13 @@ function drawFromOutside(state: AgentState, choose: Choose): AgentInput {
 }
 
 /** Draws a schedule that is set, replaced or removed. */
-const drawSchedule = ({ updatedAt: timestamp }: AgentState, choose: Choose): InputOf<"schedule-changed"> => ({
-  type: "schedule-changed",
-  scheduleId: oneOf(choose, ["s-1", "s-2", "__proto__"]),
-  schedule:
-    choose(3) === 0
-      ? null
-      : {
-          when: oneOf<Schedule["when"]>(choose, [
-            { at: timestamp },
-            { every: 1_000 },
-            { cron: "0 9 * * *", timeZone: "Europe/Berlin" },
-          ]),
-          due: timestamp + choose(3),
-          message: drawText(choose),
-          missed: oneOf(choose, ["once", "skip"]),
-        },
-  by: oneOf(choose, ["ada", "agent"]),
-  timestamp,
-});
+function drawSchedule({ updatedAt: timestamp }: AgentState, choose: Choose): AgentInput {
+  const missed = oneOf(choose, ["once", "skip"] as const);
+  const set = { when: { every: 1_000 }, due: timestamp + choose(3), message: drawText(choose), missed };
+  const scheduleId = oneOf(choose, ["s-1", "s-2", "__proto__"]);
+  const schedule = choose(3) === 0 ? null : set;
+  return { type: "schedule-changed", scheduleId, schedule, by: "ada", timestamp };
+}
 
 const message = (state: AgentState, choose: Choose): AgentInput => ({
   type: "user-message-received",

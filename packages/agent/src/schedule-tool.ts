@@ -10,8 +10,7 @@ import { ignoredReason } from "@moora/agent-core-state-machine";
 import { schedulesAt } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
 import { checkOptions } from "./check-options.ts";
-import { scheduleInput } from "./session/schedules.ts";
-import { InputRefused } from "./session/session.ts";
+import { scheduleInput, type ScheduleOptions } from "./session/schedules.ts";
 import { SubAgents } from "./session/sub-agents.ts";
 
 /** The options of `scheduleTool`. */
@@ -27,15 +26,11 @@ const forms: OptionForms<ScheduleToolOptions> = {
 };
 
 /** A call as the model writes it: the schema is that of the tool. */
-interface Call {
+interface Call extends Pick<ScheduleOptions, "id" | "at" | "cron" | "timeZone"> {
   readonly action: "set" | "list" | "cancel";
-  readonly id?: string;
   readonly message?: string;
   readonly inMinutes?: number;
   readonly everyMinutes?: number;
-  readonly at?: string;
-  readonly cron?: string;
-  readonly timeZone?: string;
 }
 
 const text = (description: string): JsonObject => ({ type: "string", description });
@@ -81,6 +76,8 @@ export function scheduleTool(options: ScheduleToolOptions = {}): Tool {
 
 const by = "agent";
 
+const minuteMs = 60_000;
+
 const failed = (content: string): ToolReply => toolReply({ content, isError: true });
 
 const isoOf = (time: number): string => new Date(time).toISOString();
@@ -89,14 +86,14 @@ async function run(call: Call, max: number, context: ToolContext): Promise<ToolR
   const { host, state } = callHostOf(context) ?? {};
   if (host?.dispatchAtOnce === undefined || state === undefined)
     refuse(
-      "scheduleTool cannot change its session here: this host dispatches nothing in the middle of a call.",
+      "scheduleTool cannot change its session here: no input can be dispatched in the middle of a call.",
     );
   if (SubAgents.of(context)?.isOfCall === true)
     return failed("A sub-agent has no wake-ups: its session ends with its task.");
   const timestamp = host.clock.now();
   const open = schedulesAt(state());
   const own = open.filter((schedule) => schedule.by === by);
-  const { action, id = `wake-up-${context.toolCallId}` } = call;
+  const { action, id = `wake-up-${context.toolCallId}`, message = "", cron, timeZone } = call;
   if (action === "list")
     return own.map(({ due, by: _, number: __, ...shown }) => ({ ...shown, due: isoOf(due) }));
   const isOwn = own.some((schedule) => schedule.id === id);
@@ -108,28 +105,11 @@ async function run(call: Call, max: number, context: ToolContext): Promise<ToolR
   }
   if (!isOwn && own.length >= max)
     return failed(`You have ${max} wake-ups, which is the most. Cancel one first.`);
-  try {
-    const set = await scheduleInput(
-      { ...timesOf(call, timestamp), message: call.message ?? "", id },
-      { by, timestamp },
-    );
-    const reason = ignoredReason(set)(state());
-    if (reason !== undefined && reason !== "nothing-new") return failed(`The wake-up is refused: ${reason}.`);
-    await host.dispatchAtOnce(set);
-    return { id, due: isoOf(set.schedule?.due ?? 0) };
-  } catch (error) {
-    if (error instanceof InputRefused) return failed(error.message);
-    throw error;
-  }
+  const { inMinutes, everyMinutes, at = inMinutes && timestamp + Math.round(inMinutes * minuteMs) } = call;
+  const every = everyMinutes && everyMinutes * minuteMs;
+  const set = await scheduleInput({ at, every, cron, timeZone, message, id }, { by, timestamp });
+  const reason = ignoredReason(set)(state());
+  if (reason !== undefined && reason !== "nothing-new") return failed(`The wake-up is refused: ${reason}.`);
+  await host.dispatchAtOnce(set);
+  return { id, due: isoOf(set.schedule?.due ?? 0) };
 }
-
-const minuteMs = 60_000;
-
-/** When a call wants to wake up. A text without an offset is not a number, and so not a time. */
-const timesOf = ({ inMinutes, everyMinutes, at, cron, timeZone }: Call, now: number): object => ({
-  ...(inMinutes === undefined ? {} : { at: now + Math.round(inMinutes * minuteMs) }),
-  ...(everyMinutes === undefined ? {} : { every: everyMinutes * minuteMs }),
-  ...(at === undefined ? {} : { at: /(?:Z|[+-]\d\d:\d\d)$/.test(at) ? Date.parse(at) : Number.NaN }),
-  ...(cron === undefined ? {} : { cron }),
-  ...(timeZone === undefined ? {} : { timeZone }),
-});

@@ -39,17 +39,8 @@ export function freezeElements(fields: StateFields, { messages, transcript, call
   for (const list of [messages, transcript, entries, openCallsOf(fields.reActContext.control)])
     for (let index = 0; index < list.length; index += 1) frozen(list.at(index));
   const { config, tools, usage, unreportedUsage, dataStatus, paused, ladders, schedules } = fields;
-  frozen([
-    config,
-    tools,
-    usage,
-    unreportedUsage,
-    dataStatus,
-    paused,
-    ladders,
-    schedules,
-    fields.reActContext,
-  ]);
+  frozen([config, tools, usage, unreportedUsage, dataStatus]);
+  frozen([paused, ladders, schedules, fields.reActContext]);
 }
 
 /**

@@ -11,7 +11,13 @@ import {
   type AgentState,
   type ControlMove,
 } from "@moora/agent-core-state-machine";
-import { isScheduleKey, openCallOf, openCallsOf, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
+import {
+  isScheduleKey,
+  openCallOf,
+  openCallsOf,
+  recordOf,
+  toolOf,
+} from "@moora/agent-core-state-machine/internal";
 import { assertLaw, firstDifference } from "./law-broken.ts";
 import { checkRequest } from "./request-laws.ts";
 

@@ -1,4 +1,4 @@
-import { errorText, shownValue } from "@moora/agent-core-effects/internal";
+import { errorText, required, shownValue } from "@moora/agent-core-effects/internal";
 import type { Schedule, ScheduleChangedInput } from "@moora/agent-core-state-machine";
 import type { OptionForms } from "../check-options.ts";
 import { nextCron } from "../next-cron.ts";
@@ -9,40 +9,38 @@ import { InputRefused, type Session } from "./session.ts";
 
 /** The options of `session.schedule`: exactly one of `at`, `every` and `cron`, and the message that the session receives then. */
 export interface ScheduleOptions {
-  /** Once, at this time, in milliseconds since 1970; at once if it has passed. */
-  readonly at?: number | Date;
+  /** Once, at this time: in milliseconds since 1970, or in ISO 8601 with an offset. At once if it has passed. */
+  readonly at?: number | string | Date | undefined;
   /** Every so many milliseconds, an integer of at least 1,000. Does not drift: all times are this far apart. */
-  readonly every?: number;
+  readonly every?: number | undefined;
   /** At the times of a cron expression with five fields, such as `0 9 * * 1-5`. */
-  readonly cron?: string;
+  readonly cron?: string | undefined;
   /** The IANA zone of `cron`, such as `Europe/Berlin`. Default: `UTC`. */
-  readonly timeZone?: string;
+  readonly timeZone?: string | undefined;
   readonly message: string;
   /** What becomes of times that no process could keep: together they run `once`, the default, or one that is over a minute late is skipped. */
-  readonly missed?: Schedule["missed"];
+  readonly missed?: Schedule["missed"] | undefined;
   /** Default: a random id. */
-  readonly id?: string;
+  readonly id?: string | undefined;
 }
 
 const forms: OptionForms<ScheduleOptions> = {
-  at: { expectation: "a time", fits: (at) => Number.isFinite(at instanceof Date ? at.getTime() : at) },
+  at: { expectation: "a time, with an offset if it is a text", fits: (at) => Number.isFinite(timeIn(at)) },
   every: {
     expectation: "an integer of at least 1000 milliseconds",
     fits: (every) => Number.isSafeInteger(every) && Number(every) >= 1_000,
   },
   cron: "string",
-  timeZone: { expectation: "an IANA time zone", fits: isTimeZone },
-  message: "string",
+  timeZone: "string",
+  message: required("string"),
   missed: { expectation: '"once" or "skip"', fits: (missed) => missed === "once" || missed === "skip" },
   id: "string",
 };
 
-function isTimeZone(timeZone: unknown): boolean {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: String(timeZone) }).format(0) !== "";
-  } catch {
-    return false;
-  }
+/** A time in milliseconds since 1970. Not a number for what is none. */
+function timeIn(at: unknown): number {
+  if (typeof at === "string") return /(?:Z|[+-]\d\d:\d\d)$/.test(at) ? Date.parse(at) : Number.NaN;
+  return typeof at === "number" || at instanceof Date ? Number(at) : Number.NaN;
 }
 
 /**
@@ -56,7 +54,6 @@ export async function scheduleInput(
   checkArgument("options", "schedule", options, forms);
   const { message, missed = "once", id = randomId("schedule") } = options;
   checkOptionalId("options.id", id);
-  checkText("options.message", message);
   checkText("by", by);
   const time = await timeOf(options, timestamp);
   const schedule = { ...time, message: message.toWellFormed(), missed };
@@ -64,30 +61,22 @@ export async function scheduleInput(
 }
 
 async function timeOf(options: ScheduleOptions, now: number): Promise<Pick<Schedule, "when" | "due">> {
-  const { at, every, cron, timeZone } = options;
+  const { at, every, cron, timeZone = "UTC" } = options;
+  if (options.timeZone !== undefined && cron === undefined)
+    throw refused("options.timeZone", "is only for cron.");
   const given = [at, every, cron].filter((time) => time !== undefined).length;
   if (given !== 1) throw refused("options", `must have one of at, every and cron, got ${given} of them.`);
-  if (timeZone !== undefined && cron === undefined) throw refused("options.timeZone", "is only for cron.");
-  if (at !== undefined) return { when: { at: Number(at) }, due: Math.max(Number(at), now) };
   if (every !== undefined) return { when: { every }, due: now + every };
-  return await firstOfCron({ cron: cron ?? "", timeZone: timeZone ?? "UTC" }, now);
-}
-
-async function firstOfCron(
-  when: Extract<Schedule["when"], { cron: string }>,
-  now: number,
-): Promise<Pick<Schedule, "when" | "due">> {
+  if (cron === undefined) return { when: { at: timeIn(at) }, due: Math.max(timeIn(at), now) };
   let problem = "it is never due";
   try {
-    const due = await nextCron(when.cron, when.timeZone, now);
-    if (due !== undefined) return { when, due };
+    const due = await nextCron(cron, timeZone, now);
+    if (due !== undefined) return { when: { cron, timeZone }, due };
   } catch (error) {
     problem = errorText(error);
   }
-  throw refused(
-    "options.cron",
-    `must be a cron expression with five fields, got ${shownValue(when.cron)}: ${problem}`,
-  );
+  const got = `${shownValue(cron)} in ${shownValue(timeZone)}: ${problem}`;
+  throw refused("options.cron", `must be a cron expression of five fields in an IANA time zone, got ${got}.`);
 }
 
 const refused = (path: string, message: string, code = "wrong-shape"): InputRefused =>

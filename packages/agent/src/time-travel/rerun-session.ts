@@ -135,15 +135,11 @@ export async function rerunSession<Answer>(
     recorded: { state: recorded.state, trace: traceOf(recorded.moves.slice(moves.length)) },
     state: result,
     trace: rerun.trace(),
-    differences: differencesOf(comparedState(recorded.state), comparedState(result)),
+    differences: differencesOf(comparableState(recorded.state), comparableState(result)),
     unrecordedCalls: recordings.missing,
     droppedUpdates: droppedUpdates + recordings.droppedUpdates,
   };
 }
-
-/** What is compared of a state: a rerun has no schedules, and gets their messages as those of a person. */
-const comparedState = ({ schedules: _, ...state }: AgentState): unknown =>
-  comparableState({ ...state, messages: state.messages.map(({ scheduled: __, ...message }) => message) });
 
 /** The definitions of the tools of an agent, and of all agents of a team. */
 const definitionsOf = ({ tools, team }: Agent<unknown>): AgentState["tools"] =>

@@ -1,10 +1,10 @@
-import { InputRefused, type Schedule, type ScheduleOptions } from "@moora/agent";
+import { InputRefused, type Schedule } from "@moora/agent";
 import { oneLine } from "@moora/agent-core-effects/internal";
-import { CliFailure, usageError } from "../cli-failure.ts";
+import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { attachSession } from "../session/attach-session.ts";
-import { sessionCommand, type SessionCall } from "../session/session-call.ts";
+import { sessionCommand } from "../session/session-call.ts";
 import { timeToText } from "../session/timeline.ts";
 
 /** Sets, lists and removes the schedules of a session, whether or not a process runs it. */
@@ -21,9 +21,14 @@ export const scheduleCommand: Command = sessionCommand({
         throw new CliFailure(exitCodes.refused, `Session "${call.id}" has no schedule "${remove}".`);
       call.print({ id: remove }, `Removed ${remove}.`);
     } else if (call.args.length > 1) {
-      const id = await session.schedule(optionsOf(call)).catch((error: unknown) => {
-        throw error instanceof InputRefused ? new CliFailure(exitCodes.refused, error.message) : error;
-      });
+      const { time: at, every, cron, id: given, "time-zone": timeZone } = call.options;
+      const missed = call.options["skip-missed"] === true ? "skip" : "once";
+      const message = call.args.slice(1).join(" ");
+      const id = await session
+        .schedule({ at, every, cron, timeZone, missed, message, id: given })
+        .catch((error: unknown) => {
+          throw error instanceof InputRefused ? new CliFailure(exitCodes.refused, error.message) : error;
+        });
       const hint = `A process that has the session open keeps it, or ${call.hints.command("worker")}`;
       call.print({ id }, `Scheduled as ${id}. ${hint}`);
     } else {
@@ -33,24 +38,6 @@ export const scheduleCommand: Command = sessionCommand({
     return exitCodes.answered;
   },
 });
-
-function optionsOf({ args, options }: SessionCall): ScheduleOptions {
-  const { time, every, cron, id, "time-zone": timeZone } = options;
-  if (time !== undefined && !(/(?:Z|[+-]\d\d:\d\d)$/.test(time) && Date.parse(time) > 0))
-    throw usageError(
-      `--time must be a time with an offset, got "${time}".`,
-      "Use --time 2030-01-31T09:00:00Z.",
-    );
-  return {
-    ...(time === undefined ? {} : { at: Date.parse(time) }),
-    ...(every === undefined ? {} : { every }),
-    ...(cron === undefined ? {} : { cron }),
-    ...(timeZone === undefined ? {} : { timeZone }),
-    ...(id === undefined ? {} : { id }),
-    missed: options["skip-missed"] === true ? "skip" : "once",
-    message: args.slice(1).join(" "),
-  };
-}
 
 /** A schedule as a line for people. */
 export function scheduleToText({ id, when, due, by, message }: Schedule): string {
