@@ -15,6 +15,7 @@ const lastLines: Readonly<Record<string, RegExp>> = {
   "kill-and-resume.ts":
     /^8 kills: every call has its result, every payment was made once, no mail ran twice\.$/,
   "shared-cart.ts": /^[1-9][0-9]* kills: no item was lost or doubled\.$/,
+  "schedule.ts": /^user, assistant, agent, assistant$/,
   "team.ts": /^after a crash at any record: refunds, 1 handoff, Done$/,
   "custom-state.ts": /^It is 12\. \(step 2\)$/,
 };
