@@ -18,4 +18,9 @@ session.onEvent((event) => {
   if (event.type === "FinalAnswer") woken.resolve(event.answer);
 });
 console.log(await woken.promise);
-console.log(session.current().messages.map(({ role, scheduled }) => scheduled?.by ?? role).join(", "));
+console.log(
+  session
+    .current()
+    .messages.map(({ role, scheduled }) => scheduled?.by ?? role)
+    .join(", "),
+);

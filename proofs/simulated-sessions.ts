@@ -1,8 +1,9 @@
 /** Sessions with crashes, failing writes, second hosts, lying tools and late people: none breaks a law or an invariant. */
-import { faultNames, missedPairs, simulate, type Coverage } from "@moora/agent-testing";
+import { faultNames, simulate, type Coverage } from "@moora/agent-testing";
 import { providerDialects } from "@moora/agent-testing/dialects";
 import { prove } from "./parts/in-chunks.ts";
 import { leadingAgent } from "@moora/testbed/leading-agent";
+import { missedPairs } from "@moora/testbed/missed-pairs";
 import { checkedAgent, drawResults, handlerAgent, shopAgent } from "./parts/simulated-agents.ts";
 
 const kinds = [

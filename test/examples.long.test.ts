@@ -11,12 +11,17 @@ import { root } from "../scripts/workspace.ts";
 const lastLines: Readonly<Record<string, RegExp>> = {
   "approval.ts": /^I have refunded 50 euros for order 7\.$/,
   "adapter.ts": /^ok .+$/,
+  "evals.ts": /^ok: 1 of 1 cases passed$/,
   "by-hand.ts": /^2 \+ 2 is 4\.$/,
+  "memory.ts": /^ada: Tea, as always\. \(facts before the first request: 1\)$/,
+  "skills.ts": /^120 orders came in\.$/,
   "kill-and-resume.ts":
     /^8 kills: every call has its result, every payment was made once, no mail ran twice\.$/,
   "shared-cart.ts": /^[1-9][0-9]* kills: no item was lost or doubled\.$/,
+  "many-tools.ts": /^There are 42 lamps\.$/,
   "schedule.ts": /^user, assistant, agent, assistant$/,
   "team.ts": /^after a crash at any record: refunds, 1 handoff, Done$/,
+  "guardrails.ts": /^I have read: .*Send 5 euros with \[secret\]/,
   "custom-state.ts": /^It is 12\. \(step 2\)$/,
 };
 

@@ -218,6 +218,7 @@ const places: Readonly<Record<string, readonly [known: string, call: (further: G
   replayLog: ["agent", (o) => kit.replayLog("x", o)],
   goldenLogs: ["update", (o) => kit.goldenLogs(folder, o)],
   replayPortable: ["agent", (o) => kit.replayPortable("x", o)],
+  evaluate: ["scorers", (o) => kit.evaluate({ agent, dataset: [{ name: "a", input: "x" }], ...o })],
   givenAgent: ["tools", (o) => kit.givenAgent({ tools: {}, ...o })],
   restateServices: ["context", (o) => restate.restateServices(agent, { ingressUrl: url, ...o })],
   restateLog: ["agent", (o) => restate.restateLog({ ingressUrl: url, agent: "a", ...o })],

@@ -16,6 +16,8 @@ const groups: readonly (readonly [title: string, addresses: readonly string[]])[
       "approvals",
       "context",
       "data",
+      "memory",
+      "skills",
       "long-conversations",
       "files",
       "sub-agents",
@@ -26,7 +28,7 @@ const groups: readonly (readonly [title: string, addresses: readonly string[]])[
   ],
   ["In production", ["durability", "hosts", "runner", "observability", "inspector", "scale"]],
   ["Servers and pages", ["server", "deploy", "chats", "ag-ui", "next", "browser"]],
-  ["Tests", ["testing", "find-a-bug"]],
+  ["Tests", ["testing", "evals", "find-a-bug"]],
   ["Reference", ["configuration", "errors"]],
   ["Project", ["architecture", "changelog", "contributing", "style"]],
 ];

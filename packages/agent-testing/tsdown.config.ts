@@ -6,10 +6,8 @@ const config: UserConfig = library({
   banner: disposableTypes,
   entry: {
     index: "src/index.ts",
-    adapter: "src/adapter.ts",
     dialects: "src/dialects.ts",
     hosts: "src/hosts.ts",
-    vitest: "src/vitest.ts",
   },
 });
 

@@ -8,7 +8,7 @@ const source = join(import.meta.dirname, "src");
 
 /** The packages whose code the page contains. */
 const license =
-  "/* Contains parts of preact, @preact/signals, zod and @noble/hashes (MIT); see their packages. */\n";
+  "/* Contains parts of preact, @preact/signals, marked, zod and @noble/hashes (MIT); see their packages. */\n";
 
 /** Builds the script, the worker and the style of the page from their sources. */
 export async function buildPage(): Promise<PageParts> {
@@ -31,6 +31,9 @@ async function bundled(entry: string): Promise<string> {
     target: "es2023",
     jsx: "automatic",
     jsxImportSource: "preact",
+    // The components of `@moora/react` are made of Preact.
+    alias: { react: "preact/compat", "preact/jsx-runtime": "preact/jsx-runtime" },
+    absWorkingDir: import.meta.dirname,
     conditions: ["@moora/source"],
     // No comment of a license may end the script.
     legalComments: "none",
@@ -39,8 +42,13 @@ async function bundled(entry: string): Promise<string> {
   return license + (outputFiles[0]?.text ?? "");
 }
 
+/** The style of the page, of the components, and of what the page makes of them: each goes before the one ahead of it. */
 async function minifiedStyle(): Promise<string> {
-  const { code } = await transform(readFileSync(join(source, "app/style.css"), "utf8"), {
+  const [page, start] = ["style", "start"].map((name) =>
+    readFileSync(join(source, `app/${name}.css`), "utf8"),
+  );
+  const components = readFileSync(new URL(import.meta.resolve("@moora/react/components.css")), "utf8");
+  const { code } = await transform(`@layer page { ${page} }\n${components}\n${start}`, {
     loader: "css",
     minify: true,
     // `light-dark()` stays as it is.

@@ -27,6 +27,8 @@ export type {
   RunLimits,
   StateContext,
   StateContextOf,
+  HandlerDecision,
+  LateDecision,
   StateDecision,
   StateHandler,
   TimerOptions,
@@ -75,3 +77,4 @@ export { toolAsks } from "./tool/tool-asks.ts";
 export type { AskedByTool, ToolAsksOptions, ToolQuestion } from "./tool/tool-asks.ts";
 export { toolReply } from "./tool/tool-reply.ts";
 export type { ToolOutcome, ToolReply } from "./tool/tool-reply.ts";
+export type { AnswerVerdict, Check, CheckContext, Guardrail, Verdict } from "./run/guardrail.ts";

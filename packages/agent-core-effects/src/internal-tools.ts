@@ -3,11 +3,21 @@ import {
   type AddToolCallsToContextInput,
   type AgentState,
   type ExpandContextWindowInput,
+  type ToolsFoundInput,
 } from "@moora/agent-core-state-machine";
-import { callIdsOf, recordOf, toolOf, transcriptOf } from "@moora/agent-core-state-machine/internal";
+import {
+  callIdsOf,
+  hiddenAmong,
+  offeredToolsAt,
+  recordOf,
+  toolOf,
+  transcriptOf,
+} from "@moora/agent-core-state-machine/internal";
 import type { JsonObject, LlmTool } from "@moora/llm";
 import { namedCallId } from "./call-id.ts";
+import { oneLine } from "./one-line.ts";
 import { hidesEntriesAt, type LlmRequestCache } from "./request/messages.ts";
+import { searchTools } from "./request/search-tools.ts";
 import { truncated } from "./truncate.ts";
 import { parseArguments } from "./tool/parse-arguments.ts";
 
@@ -17,6 +27,9 @@ const schemaOf = (properties: JsonObject, required: readonly string[]): JsonObje
   required,
   additionalProperties: false,
 });
+
+/** The internal tool that finds tools which requests do not offer. */
+export const searchToolName = "search_tools";
 
 /** The internal tools, with which the model extends its context. Their calls are answered from the state; no tool runs. */
 export const internalTools: readonly LlmTool[] = [
@@ -40,14 +53,44 @@ export const internalTools: readonly LlmTool[] = [
     description: "Brings the full results of earlier tool calls back into view, by their ids.",
     schema: schemaOf({ ids: { type: "array", items: { type: "string" } } }, ["ids"]),
   },
+  {
+    name: searchToolName,
+    description:
+      "Finds further tools by their names and descriptions. You have more tools than you see here: before you say that " +
+      "you cannot do something, search for it. You can call what is found from your next turn on.",
+    schema: schemaOf(
+      {
+        query: {
+          type: "string",
+          description: "What the tool does, in a few words, or its name; empty for a list of names.",
+        },
+      },
+      ["query"],
+    ),
+  },
 ];
+
+/** Whether the model searches for tools, so that requests do not offer all. */
+export const searchesTools = ({ config: { toolSearch = false } }: AgentState): boolean =>
+  toolSearch !== false;
 
 /** Whether a name is that of an internal tool. A tool of the agent replaces an internal one of the same name. */
 export const callsInternalTool = (state: AgentState, name: string): boolean =>
-  internalTools.some((tool) => tool.name === name) && toolOf(state, name) === undefined;
+  internalTools.some((tool) => tool.name === name) &&
+  (name !== searchToolName || searchesTools(state)) &&
+  toolOf(state, name) === undefined;
 
-/** Whether to offer the internal tools: there are entries before the window, hidden by a summary, or withheld, or results left out. */
-export const wantsInternalTools = (state: AgentState, cache?: LlmRequestCache): boolean =>
+/** The internal tools to offer: the search, and those that load what the request leaves out, if it does. */
+export function internalToolsAt(state: AgentState, cache?: LlmRequestCache): readonly LlmTool[] {
+  const loads = leavesOut(state, cache);
+  if (!loads && !searchesTools(state)) return [];
+  return internalTools.filter(
+    ({ name }) => (loads || name === searchToolName) && callsInternalTool(state, name),
+  );
+}
+
+/** Whether there are entries before the window, hidden by a summary, or withheld, or results left out. */
+const leavesOut = (state: AgentState, cache?: LlmRequestCache): boolean =>
   state.reActContext.windowStart > 0 ||
   (state.reActContext.clearedUntil ?? 0) > 0 ||
   hidesEntriesAt(state, cache);
@@ -56,7 +99,7 @@ export const wantsInternalTools = (state: AgentState, cache?: LlmRequestCache): 
 export interface InternalAnswer {
   readonly isError: boolean;
   readonly content: string;
-  readonly input?: ExpandContextWindowInput | AddToolCallsToContextInput;
+  readonly input?: ExpandContextWindowInput | AddToolCallsToContextInput | ToolsFoundInput;
 }
 
 export function answerInternalCall(
@@ -67,9 +110,10 @@ export function answerInternalCall(
 ): InternalAnswer {
   const parsed = parseArguments(parameters);
   if (!parsed.ok) return { isError: true, content: parsed.problem };
-  const { text, ids } = parsed.value;
+  const { text, ids, query } = parsed.value;
   if (name === "load_older_messages") return olderMessages(state, timestamp);
   if (name === "find_tool_calls") return foundCalls(state, text);
+  if (name === searchToolName) return foundTools(state, query, timestamp);
   return loadedResults(state, ids, timestamp);
 }
 
@@ -127,4 +171,37 @@ function loadedResults(state: AgentState, ids: unknown, timestamp: number): Inte
     content: `In view from now on: ${toolCallIds.join(", ")}.`,
     input: { type: "history-tool-calls-added", toolCallIds, timestamp },
   };
+}
+
+/** The characters of a description in the answer of a search, and the names in one that finds nothing. */
+const maxDescription = 200;
+const maxNames = 100;
+/** The tools that one search finds by default. */
+const foundByDefault = 5;
+
+function foundTools(state: AgentState, query: unknown, timestamp: number): InternalAnswer {
+  if (typeof query !== "string") return { isError: true, content: "The argument query is missing." };
+  const { toolSearch } = state.config;
+  const most = typeof toolSearch === "object" ? toolSearch.maxFound : undefined;
+  const { always = [], found = [], hidden = [] } = offeredToolsAt(state) ?? {};
+  const usable = new Set([...always, ...found, ...hidden]);
+  const tools = Object.entries(state.tools)
+    .filter(([name]) => usable.has(name))
+    .map(([name, definition]) => ({ ...definition, name }));
+  const fitting = searchTools(tools, query, most ?? foundByDefault);
+  if (fitting.length === 0) return { isError: false, content: namesText(hidden) };
+  const lines = fitting.map(({ name, description }) => `${name}: ${oneLine(description, maxDescription)}`);
+  const names = hiddenAmong(
+    state,
+    fitting.map(({ name }) => name),
+  );
+  const content = `You can call these tools from now on:\n${lines.join("\n")}`;
+  if (names.length === 0) return { isError: false, content };
+  return { isError: false, content, input: { type: "tools-found", names: [...names], timestamp } };
+}
+
+function namesText(names: readonly string[]): string {
+  if (names.length === 0) return "No tool was found. There are no others.";
+  const more = names.length > maxNames ? `, and ${names.length - maxNames} more` : "";
+  return `No tool was found. Search for some of their names: ${names.slice(0, maxNames).join(", ")}${more}.`;
 }

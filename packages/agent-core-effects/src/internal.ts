@@ -7,7 +7,7 @@ export { checkOptions } from "./check-options.ts";
 export { errorText } from "./error-text.ts";
 export { refuse } from "./errors/build-error.ts";
 export { fieldPath, fieldProblem } from "./field-problem.ts";
-export { internalTools } from "./internal-tools.ts";
+export { internalTools, searchToolName } from "./internal-tools.ts";
 export { after, isPromise } from "./is-promise.ts";
 export {
   didYouMean,

@@ -14,7 +14,8 @@ const search = defineTool({
   execute: (input) => `found ${input.for}`,
 });
 
-const names = internalTools.map(({ name }) => name);
+/** Those that load what a request leaves out. */
+const names = internalTools.map(({ name }) => name).filter((name) => name !== "search_tools");
 const offered = (request: LlmRequest | undefined): readonly string[] =>
   (request?.tools ?? []).map(({ name }) => name);
 const said = (messages: readonly LlmMessage[] = []): string => JSON.stringify(messages);
@@ -206,7 +207,7 @@ describe("the internal tools", () => {
     "arguments that nest %i levels deep do not overflow the stack, and the loop continues",
     async (levels) => {
       const nested = `{"ids":${"[".repeat(levels)}${"]".repeat(levels)},"text":"x"}`;
-      const calls = internalTools.map(({ name }) => ({ name, arguments: nested }));
+      const calls = names.map((name) => ({ name, arguments: nested }));
       const world = continueIn(await talked(4), { script: [callsTools(calls), answers("Seen.")] });
       await world.say("Load it.").settle();
       const results = world.results.slice(-3);

@@ -27,6 +27,16 @@ export interface ModelSettings {
   readonly providerTools?: { readonly [provider: string]: readonly { readonly [field: string]: Json }[] };
 }
 
+/** How requests offer some of the tools, and the model finds the others. */
+export interface ToolSearch {
+  /** The names of tools that every request offers. Default: none. */
+  readonly always?: readonly string[];
+  /** The most tools that one search finds. Default: 5. */
+  readonly maxFound?: number;
+  /** Until when a tool that was found is offered: to the end of the conversation, or of the loop. Default: "conversation". */
+  readonly keep?: "conversation" | "loop";
+}
+
 /** The configuration of an agent, as data. Counts are integers, times are in milliseconds. `agentConfigSchema` validates it. */
 export interface AgentConfig {
   /** The instructions that each request begins with. Default: none. */
@@ -42,6 +52,11 @@ export interface AgentConfig {
   readonly settings: ModelSettings;
   /** Whether the first step of a loop must call a tool, or which one. Later steps are free to. Default: "auto". */
   readonly toolChoice: "auto" | "none" | "required" | { readonly name: string };
+  /**
+   * Whether the model finds tools with `search_tools`, and requests offer only those, and how. Absent: requests offer all tools.
+   * Default: `defineAgent` sets it to true for an agent with more than 40 tools.
+   */
+  readonly toolSearch?: boolean | ToolSearch;
   /** JSON text of the JSON Schema that an answer has to fit, or null, the default. `answer` of `defineAgent` sets it. */
   readonly answerSchema: string | null;
   /** The limits of a loop and of its answers. */

@@ -60,6 +60,7 @@ const contextFields = [
   "summarizedAt",
   "counted",
   "suspect",
+  "foundTools",
   "loopStart",
   "entries",
   "entriesSincePlan",

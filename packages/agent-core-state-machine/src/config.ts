@@ -17,6 +17,13 @@ export const settingsSchema = z.object({
   providerTools: z.exactOptional(z.record(z.string(), z.array(z.record(z.string(), jsonSchema)))),
 });
 
+/** The fields of `ToolSearch`, which documents them. */
+export const toolSearchSchema = z.object({
+  always: z.exactOptional(z.array(z.string())),
+  maxFound: z.exactOptional(positive),
+  keep: z.exactOptional(z.enum(["conversation", "loop"])),
+});
+
 /** The groups of `AgentConfig` of which a change gives some fields. */
 const groups = {
   limits: z.object({
@@ -55,6 +62,7 @@ const fields = {
   models: z.record(z.string(), z.string()),
   settings: settingsSchema,
   toolChoice: z.union([z.enum(["auto", "none", "required"]), z.object({ name: z.string() })]),
+  toolSearch: z.exactOptional(z.union([z.boolean(), toolSearchSchema])),
   answerSchema: z.nullable(z.string()),
   limits: groups.limits,
   retries: groups.retries,

@@ -20,7 +20,7 @@ export const modelFailureKinds = [
   "unknown",
 ] as const;
 
-/** The kinds of failures of a loop: a limit, the budget, a cancel, or an invalid answer. */
+/** The kinds of failures of a loop: a limit, the budget, a cancel, an invalid answer, or a guardrail. */
 const loopFailureKinds = [
   "MaxSteps",
   "BudgetExceeded",
@@ -30,6 +30,7 @@ const loopFailureKinds = [
   "Truncated",
   "NoToolCalls",
   "RepeatedCalls",
+  "Blocked",
 ] as const;
 
 /**

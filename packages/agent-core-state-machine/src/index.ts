@@ -7,7 +7,7 @@ export type {
 } from "@moora/agent-webui-protocol";
 export { agentMessageSchema } from "@moora/agent-webui-protocol";
 export { agentConfigSchema } from "./config.ts";
-export type { AgentConfig, AgentConfigChange, ModelSettings } from "./agent-config.ts";
+export type { AgentConfig, AgentConfigChange, ModelSettings, ToolSearch } from "./agent-config.ts";
 export type { Approval, ApprovalPolicy, Budget, ControlGraph, Risk } from "./config-parts.ts";
 export type {
   AskingStatus,
@@ -68,6 +68,7 @@ export type {
   SessionPausedInput,
   SessionResumedInput,
   Start,
+  Replacement,
   StateHandledInput,
   StateHandlerInterruptedInput,
   StateHandlerStartedInput,
@@ -77,6 +78,7 @@ export type {
   ToolCallAskedInput,
   ToolCallResultInput,
   ToolCallStartedInput,
+  ToolsFoundInput,
   UserMessageInput,
 } from "./input.ts";
 export { isLoopRunning } from "./inputs/loop.ts";

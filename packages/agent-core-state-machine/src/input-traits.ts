@@ -55,6 +55,7 @@ export const inputTraits: { readonly [Type in InputType]: InputTraits } = /* @__
   "state-handled": owned("handler", "answer"),
   "context-window-expanded": fact("anyone"),
   "history-tool-calls-added": fact("anyone"),
+  "tools-found": fact("owner"),
   "context-note-added": fact("host"),
   "data-changed": fact("host"),
   "usage-reported": fact("owner"),

@@ -52,6 +52,12 @@ const handoffSchema = z.object({
   message: z.exactOptional(text),
 });
 
+const replacementSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("message"), messageId: id, content: text }),
+  z.object({ type: z.literal("result"), toolCallId: id, content: text }),
+  z.object({ type: z.literal("answer"), content: text }),
+]);
+
 /** The fields of the intents: work is about to start. */
 const intents = {
   "llm-call-started": { key: text },
@@ -257,12 +263,16 @@ export const inputSchemas = {
     patches: z.exactOptional(z.array(dataPatchSchema)),
     /** Calls of the handler have not ended: a `usage-reported` follows with what they use. */
     usageFollows: z.exactOptional(z.literal(true)),
+    /** What the model and people read from now on in place of a message, a result, or the texts of the newest turn. */
+    replaced: z.exactOptional(z.array(replacementSchema)),
   }),
   "context-window-expanded": input("context-window-expanded", {}),
   /** Adds calls of earlier loops, with their results, to the next request. */
   "history-tool-calls-added": input("history-tool-calls-added", {
     toolCallIds: z.array(id).check(z.minLength(1)),
   }),
+  /** The model has found tools that requests did not offer, or called them. Later requests offer them. */
+  "tools-found": input("tools-found", { names: z.array(text).check(z.minLength(1)) }),
   "context-note-added": input("context-note-added", { text }),
   /**
    * The application data has changed. `version`: the data now has this version, because it is new or was migrated.
@@ -361,10 +371,14 @@ export type StateHandlerInterruptedInput = InputOf<"state-handler-interrupted">;
 export type UsageReportedInput = InputOf<"usage-reported">;
 /** The handler of a custom state has decided which event leaves the state. */
 export type StateHandledInput = InputOf<"state-handled">;
+/** A text that stands in place of what was there. */
+export type Replacement = Immutable<z.infer<typeof replacementSchema>>;
 /** The window of earlier messages in requests was expanded. */
 export type ExpandContextWindowInput = InputOf<"context-window-expanded">;
 /** Calls of earlier loops, with their results, were added to the next request. */
 export type AddToolCallsToContextInput = InputOf<"history-tool-calls-added">;
+/** Tools that were not offered are offered from the next request on. */
+export type ToolsFoundInput = InputOf<"tools-found">;
 /** The application adds a note for the model, which the next request contains. */
 export type AddContextNoteInput = InputOf<"context-note-added">;
 /** The application data was changed. */

@@ -25,11 +25,12 @@ export {
   spentLimitsAt,
   type SpentLimit,
 } from "./budget.ts";
-export { agentConfigChangeSchema, fieldsOfGroup, settingsSchema } from "./config.ts";
+export { agentConfigChangeSchema, fieldsOfGroup, settingsSchema, toolSearchSchema } from "./config.ts";
 export { approvalSchema, budgetSchema, graphSchema } from "./config-parts.ts";
 export { isBlacklisted } from "./control/admission.ts";
 export { callFlags, hasOpenCall, openCallOf, openCallsOf } from "./collections/open-call-list.ts";
 export { needsHuman, questionReasonOf, riskOf } from "./control/approval-rule.ts";
+export { handOffToolName, hiddenAmong, mostTools, offeredToolsAt } from "./control/offered-tools.ts";
 export { callIdsOf, deciderOf, toolNameOf, toolOf, toolQuestionOf } from "./control/calls.ts";
 export { isLastAttemptNext } from "./control/interruptions.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";

@@ -264,6 +264,8 @@ export const reActContextSchema = z.object({
   counted: z.exactOptional(z.object({ tokens: z.number(), ratio: z.number(), added: z.number() })),
   /** The start of the window before a request with its loop alone, null once it is restored, and how many of these were answered. */
   suspect: z.exactOptional(z.object({ windowStart: z.nullable(z.number()), times: z.number() })),
+  /** The tools that the model has found, in this order. Requests that have read more than `since` entries offer them. */
+  foundTools: z.exactOptional(z.array(z.object({ name: z.string(), since: z.number() }))),
   control: controlSchema,
 });
 

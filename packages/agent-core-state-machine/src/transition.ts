@@ -13,6 +13,7 @@ import {
   llmChunkReceived,
   stateHandled,
   stateHandlerStarted,
+  toolsFound,
 } from "./inputs/context.ts";
 import { dataChanged } from "./inputs/data.ts";
 import { deadlinePassed } from "./inputs/deadline-passed.ts";
@@ -71,6 +72,7 @@ const handlers: { readonly [Type in InputType]: InputHandler<InputOf<Type>> } = 
   "state-handled": stateHandled,
   "context-window-expanded": contextWindowExpanded,
   "history-tool-calls-added": historyToolCallsAdded,
+  "tools-found": toolsFound,
   "context-note-added": contextNoteAdded,
   "data-changed": dataChanged,
   "usage-reported": usageReported,

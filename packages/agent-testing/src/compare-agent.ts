@@ -15,6 +15,9 @@ export interface AgentDifference extends Difference {
   readonly seq: number;
 }
 
+/** A value of a difference as text. */
+export const shown = (value: unknown): string => (JSON.stringify(value) ?? "nothing").slice(0, 300);
+
 /** The maximum number of listed differences of one request. */
 const mostPerRequest = 5;
 

@@ -32,6 +32,14 @@ export function drawConfigChange(choose: Choose): AgentConfigChange {
     { context: { maxInputTokens: 100, clearToolResultsAbove: choose(200) } },
     { limits: { minAnswerLength: choose(10) } },
     { toolCalls: { parallel: choose(2) === 0 } },
+    { toolSearch: choose(3) > 0 },
+    {
+      toolSearch: {
+        always: ["plain"],
+        maxFound: 1 + choose(3),
+        keep: oneOf(choose, ["conversation", "loop"]),
+      },
+    },
     { showData: choose(2) === 0 ? "changed" : "never" },
     { toolCalls: { maxParallel: 1 + choose(3) } },
     { toolCalls: { maxPerTurn: 1 + choose(3) } },

@@ -1,5 +1,5 @@
 import type { AgentEffect } from "@moora/agent-core-effects";
-import type { AgentInput, AgentState, TraceNote } from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState, Replacement, TraceNote } from "@moora/agent-core-state-machine";
 import type { Choose } from "./choose.ts";
 import { drawPatches } from "./draw-data.ts";
 import { drawText } from "./draw-text.ts";
@@ -24,8 +24,22 @@ export function drawHandlerAnswer(
     ...(choose(3) === 0 ? { trace: drawTraceNote(choose) } : {}),
     ...drawToolUsage(choose),
     ...(state.dataStatus !== null && choose(2) === 0 ? { patches: drawPatches(state, choose) } : {}),
+    ...(choose(6) === 0 ? { replaced: drawReplaced(state, choose) } : {}),
     timestamp,
   };
+}
+
+/** Texts in place of some that exist, and of some that do not. */
+function drawReplaced(state: AgentState, choose: Choose): readonly Replacement[] {
+  const content = drawText(choose);
+  const messages = state.messages.map(
+    ({ id: messageId }) => ({ type: "message", messageId, content }) as const,
+  );
+  const results = Object.keys(state.toolCalls).map(
+    (toolCallId) => ({ type: "result", toolCallId, content }) as const,
+  );
+  const none = { type: "result", toolCallId: "none", content } as const;
+  return [oneOf<Replacement>(choose, [{ type: "answer", content }, none, ...messages, ...results])];
 }
 
 function drawTraceNote(choose: Choose): TraceNote {

@@ -62,6 +62,11 @@ function drawFromOutside(state: AgentState, choose: Choose): AgentInput {
     () => ({ type: "agent-configured", tools: drawTools(choose), timestamp }),
     () => ({ type: "agent-configured", activeAgent: drawAgent(choose), timestamp }),
     () => ({ type: "context-window-expanded", timestamp }),
+    () => ({
+      type: "tools-found",
+      names: [oneOf(choose, [...Object.keys(state.tools), "none", "__proto__"])],
+      timestamp,
+    }),
     () => ({ type: "context-note-added", text: drawText(choose), timestamp }),
     () => drawDataChange(state, choose),
     () => ({

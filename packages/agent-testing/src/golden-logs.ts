@@ -1,11 +1,12 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { canonicalJson, headerToState, type Agent } from "@moora/agent";
+import { canonicalJson, differencesOf, headerToState, type Agent } from "@moora/agent";
 import { importForReading } from "@moora/agent/internal";
 import { effectsAt, llmRequestAt } from "@moora/agent-core-effects";
 import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
 import { beginReplay, controlName, type AgentState } from "@moora/agent-core-state-machine";
 import { digestOf, LogError, memoryLog } from "@moora/event-log";
+import { shown, type AgentDifference } from "./compare-agent.ts";
 import { LawBroken } from "./laws/law-broken.ts";
 import { ReplayDiffers, replayPortable, type ReplayedLog } from "./replay-log.ts";
 import { resumeSession } from "./resume-session.ts";
@@ -26,23 +27,14 @@ export interface GoldenOptions {
 
 const goldenForms: OptionForms<GoldenOptions> = { update: "boolean", agent: "object" };
 
-/** The first difference between a recorded session and its golden file. */
-export interface GoldenDifference {
+/**
+ * The first difference between a session and its golden file. `a` is what the file has, `b` what it is now. `path` is a part of
+ * the position, such as `effects.plan/1/1/1`, or `resumed` for what the agent makes of the session; "" where one of them has no such line;
+ * `log` for a session that is damaged or replays to other changes.
+ */
+export interface GoldenDifference extends AgentDifference {
   /** The file of the session, relative to the folder. */
   readonly file: string;
-  /** The record after which they differ; 0 is before the first record. */
-  readonly seq: number;
-  /** The type of the record's input; "" without one. */
-  readonly input: string;
-  /**
-   * What differs: a field of the position; `resumed` for what the agent does with the session; `log` for a session that is damaged or
-   * replays to other changes; `golden` for a golden file that is missing, not readable or longer; `session` for one without a session.
-   */
-  readonly part: "control" | "effects" | "request" | "state" | "log" | "golden" | "session" | "resumed";
-  /** What the golden file has, as text. */
-  readonly recorded: string;
-  /** What it is now, as text. */
-  readonly now: string;
 }
 
 /** The result of `goldenLogs`. */
@@ -81,47 +73,59 @@ export async function goldenLogs(folder: string, options: GoldenOptions = {}): P
   let positions = 0;
   for (const name of new Set([...sessions, ...goldens])) {
     const path = join(folder, `${name}.golden`);
-    const stored = goldens.includes(name) ? await readFile(path, "utf8") : undefined;
-    const found = sessions.includes(name) ? await readGolden(folder, name, stored, options) : [];
-    const text = typeof found === "string" ? undefined : found.map(lineToText).join("");
-    if (typeof found !== "string") positions += found.filter(isPosition).length;
-    if (text === stored) continue;
-    if (options.update === true && text !== undefined) {
+    const golden = goldens.includes(name) ? linesIn(await readFile(path, "utf8")) : [];
+    const lines = sessions.includes(name)
+      ? await linesOf(join(folder, `${name}.jsonl`), golden, options)
+      : [];
+    if (typeof lines !== "string") positions += lines.filter(isPosition).length;
+    const difference = differenceIn(golden, lines);
+    if (difference === undefined) continue;
+    if (options.update === true && typeof lines !== "string") {
+      const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
       await (text === "" ? rm(path) : writeFile(path, text));
       updated.push(`${name}.golden`);
-    } else differences.push(differenceIn(name, stored, found));
+    } else differences.push({ file: `${name}.jsonl`, ...difference });
   }
   const counted = { sessions: sessions.length, positions, differences, updated };
   return { ok: differences.length === 0, ...counted, toText: () => reportToText(counted) };
 }
 
 const namesIn = (files: readonly string[], end: string): readonly string[] =>
-  files
-    .filter((file) => file.endsWith(end))
-    .map((file) => file.slice(0, -end.length))
-    .toSorted();
+  files.flatMap((file) => (file.endsWith(end) ? [file.slice(0, -end.length)] : [])).toSorted();
 
 /** A line of a golden file: a position, or at the end what an agent does that resumes the session. */
-type Line = Readonly<Record<string, unknown>>;
+interface Line {
+  readonly seq: number;
+  readonly resumed?: object;
+}
 
-const isPosition = (line: Line): boolean => "seq" in line;
+const isPosition = ({ resumed }: Line): boolean => resumed === undefined;
 
-const lineToText = (line: Line): string => `${JSON.stringify(line)}\n`;
+/** The lines of a golden file; none for a text that is not one. */
+function linesIn(text: string): readonly Line[] {
+  try {
+    return text
+      .trimEnd()
+      .split("\n")
+      .map((line): Line => JSON.parse(line));
+  } catch {
+    return [];
+  }
+}
 
-/** The golden file of a session as it would be written now, or the problem of its log. */
-async function readGolden(
-  folder: string,
-  name: string,
-  stored: string | undefined,
+/** The lines of a session as it is now, or the problem of its log. Without an agent, those of one are taken from the golden file. */
+async function linesOf(
+  file: string,
+  golden: readonly Line[],
   { agent }: GoldenOptions,
 ): Promise<readonly Line[] | string> {
-  const text = await readFile(join(folder, `${name}.jsonl`), "utf8");
+  const text = await readFile(file, "utf8");
   try {
     const positions = positionsOf(await replayPortable(text));
-    if (agent === undefined)
-      return [...positions, ...(linesIn(stored) ?? []).filter((line) => "resumed" in line)];
+    if (agent === undefined) return [...positions, ...golden.filter((line) => !isPosition(line))];
     const log = memoryLog();
-    return [...positions, { resumed: await resumeSession(agent, log, await importForReading(log, text)) }];
+    const resumed = await resumeSession(agent, log, await importForReading(log, text));
+    return [...positions, { seq: positions.length - 1, resumed }];
   } catch (error) {
     if (error instanceof LogError || error instanceof ReplayDiffers || error instanceof LawBroken)
       return error.message;
@@ -132,20 +136,17 @@ async function readGolden(
 /** A line for each position of a session, from the one before its first record on: what can be read of it, and digests of the rest. */
 function positionsOf({ header, inputs }: ReplayedLog): readonly Line[] {
   const replay = beginReplay(headerToState(header));
-  const positions = [positionAt(replay.state(), 0, "")];
-  for (const [index, input] of inputs.entries()) {
-    replay.apply(input);
-    positions.push(positionAt(replay.state(), index + 1, input.type));
-  }
-  return positions;
+  return [undefined, ...inputs].map((input, seq) => {
+    if (input !== undefined) replay.apply(input);
+    return { seq, input: input?.type ?? "", ...partsOf(replay.state()) };
+  });
 }
 
-function positionAt(state: AgentState, seq: number, input: string): Line {
+/** In the order in which a difference is reported: what can be read comes first. */
+function partsOf(state: AgentState): object {
   const request = llmRequestAt(state);
   const effects = Object.entries(effectsAt(state));
   return {
-    seq,
-    input,
     control: controlName(state.reActContext.control),
     effects: Object.fromEntries(effects.map(([key, effect]) => [key, digestOf(canonicalJson(effect))])),
     request: request === undefined ? null : digestOf(canonicalJson(request)),
@@ -153,73 +154,32 @@ function positionAt(state: AgentState, seq: number, input: string): Line {
   };
 }
 
-/** The lines of a golden file; undefined for a text that is not one. */
-function linesIn(text: string | undefined): readonly Line[] | undefined {
-  try {
-    return text
-      ?.trimEnd()
-      .split("\n")
-      .map((line): Line => ({ ...JSON.parse(line) }));
-  } catch {
-    return undefined;
+function differenceIn(golden: readonly Line[], lines: readonly Line[] | string): AgentDifference | undefined {
+  if (typeof lines === "string") return { seq: 0, path: "log", a: undefined, b: lines };
+  for (let at = 0; at < Math.max(golden.length, lines.length); at += 1) {
+    const [was, is] = [golden[at], lines[at]];
+    const [found] = differencesOf(was, is, 1);
+    if (found === undefined) continue;
+    const { seq = at } = is ?? was ?? {};
+    const isWhole = found.path.startsWith("resumed");
+    return { seq, ...found, ...(isWhole ? { path: "resumed", a: was?.resumed, b: is?.resumed } : {}) };
   }
+  return undefined;
 }
 
-/** The parts of a line in the order in which a difference is reported: what can be read comes first. */
-const parts = ["control", "effects", "request", "state", "resumed"] as const;
-
-function differenceIn(
-  name: string,
-  stored: string | undefined,
-  found: readonly Line[] | string,
-): GoldenDifference {
-  const file = `${name}.jsonl`;
-  const problem = (part: GoldenDifference["part"], now: string, of = file): GoldenDifference => ({
-    file: of,
-    seq: 0,
-    input: "",
-    part,
-    recorded: "",
-    now,
-  });
-  if (typeof found === "string") return problem("log", found);
-  if (found.length === 0) {
-    const missing = "The session of this golden file is missing. Remove the file with update: true.";
-    return problem("session", missing, `${name}.golden`);
-  }
-  if (stored === undefined)
-    return problem("golden", "The golden file is missing. Write it with update: true.");
-  const lines = linesIn(stored);
-  if (lines === undefined)
-    return problem("golden", "The golden file is not readable. Write it anew with update: true.");
-  for (const [index, line] of found.entries()) {
-    const recorded = lines[index] ?? {};
-    const part = parts.find((each) => JSON.stringify(recorded[each]) !== JSON.stringify(line[each]));
-    if (part === undefined) continue;
-    const { seq, input } = found.slice(0, index + 1).findLast(isPosition) ?? {};
-    const at = { file, seq: Number(seq), input: String(input) };
-    return { ...at, part, recorded: shown(recorded[part]), now: shown(line[part]) };
-  }
-  const [recorded, now] = [lines, found].map((each) => each.filter(isPosition).length);
-  return problem("golden", `The golden file has ${recorded} positions, and the session has ${now}.`);
-}
-
-const shown = (value: unknown): string => JSON.stringify(value) ?? "nothing";
-
-function reportToText({
-  sessions,
-  positions,
-  differences,
-  updated,
-}: Omit<GoldenReport, "ok" | "toText">): string {
+function reportToText({ sessions, positions, differences, updated }: Counted): string {
   const written = updated.length === 0 ? "" : `, ${updated.length} golden files updated`;
   const heading = `${sessions} sessions, ${positions} positions, ${differences.length} differ${written}`;
   return [heading, ...differences.map(differenceToText)].join("\n");
 }
 
-function differenceToText({ file, seq, input, part, recorded, now }: GoldenDifference): string {
-  if (part === "golden" || part === "session" || part === "log") return `${file}: ${now}`;
-  if (part === "resumed") return `${file}, resumed by the agent: was ${recorded}, is ${now}`;
-  const at = input === "" ? `record ${seq}` : `record ${seq} (${input})`;
-  return `${file}, ${at}: ${part} was ${recorded}, is ${now}`;
+type Counted = Omit<GoldenReport, "ok" | "toText">;
+
+function differenceToText({ file, seq, path, a, b }: GoldenDifference): string {
+  const update = "To write the golden file anew: update: true.";
+  if (path === "log") return `${file}: ${String(b)}`;
+  if (a === undefined && path === "")
+    return `${file}: The golden file has no line for record ${seq}. ${update}`;
+  if (b === undefined && path === "") return `${file}: The session has no record ${seq}. ${update}`;
+  return `${file}, record ${seq}: ${path} was ${shown(a)}, is ${shown(b)}`;
 }

@@ -4,7 +4,7 @@ import { importForReading } from "@moora/agent/internal";
 import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { LogError, memoryLog } from "@moora/event-log";
-import { compareAgent, type AgentDifference } from "./compare-agent.ts";
+import { compareAgent, shown, type AgentDifference } from "./compare-agent.ts";
 import { keepLaws, lawsForms, type LawsOptions } from "./laws/keep-laws.ts";
 
 /** A recorded session after its replay: its initial state, its inputs and its final state. */
@@ -83,5 +83,3 @@ function checkAgent(differences: readonly AgentDifference[]): void {
     differences,
   );
 }
-
-const shown = (value: unknown): string => (JSON.stringify(value) ?? "nothing").slice(0, 300);

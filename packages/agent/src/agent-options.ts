@@ -18,6 +18,7 @@ const forms: OptionForms<AgentOptions> = {
   data: dataForm,
   config: "object",
   states: "object",
+  guardrails: "any",
   context: contextForm,
   predicates: "object",
   runLimits: "object",

@@ -7,6 +7,7 @@ import {
   fieldsOfGroup,
   graphSchema,
   settingsSchema,
+  toolSearchSchema,
 } from "@moora/agent-core-state-machine/internal";
 
 type Path = readonly (string | number)[];
@@ -15,6 +16,7 @@ type Path = readonly (string | number)[];
 const nestedFields: Readonly<Record<string, readonly string[]>> = {
   settings: Object.keys(settingsSchema.shape),
   toolChoice: ["name"],
+  toolSearch: Object.keys(toolSearchSchema.shape),
   approval: Object.keys(approvalSchema.shape),
   "approval.policy": ["above", "tools", "predicate"],
   budget: Object.keys(budgetSchema.shape),

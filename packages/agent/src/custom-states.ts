@@ -1,4 +1,4 @@
-import type { StateContextOf, StateDecision, StateHandler } from "@moora/agent-core-effects";
+import type { HandlerDecision, StateContextOf, StateHandler } from "@moora/agent-core-effects";
 import { after, optionForms, refuse, required } from "@moora/agent-core-effects/internal";
 import { checkOptions, type OptionForms } from "./check-options.ts";
 import {
@@ -25,7 +25,7 @@ export interface StateDefinition<Data = unknown, Context = unknown> {
 export type HandlerOf<Data = unknown, Context = unknown> = (
   state: AgentState,
   context: StateContextOf<Data, Context>,
-) => StateDecision | Promise<StateDecision>;
+) => HandlerDecision | Promise<HandlerDecision>;
 
 /**
  * Code around a built-in state: `before` runs when an event leads to the state, `after` when one leads out of it. Each is the handler
@@ -40,7 +40,7 @@ export interface StateWrapper<Data = unknown, Context = unknown> extends Pick<St
 
 type WrapperHandler<Data, Context> = (
   ...given: Parameters<HandlerOf<Data, Context>>
-) => StateDecision | undefined | Promise<StateDecision | undefined>;
+) => HandlerDecision | undefined | Promise<HandlerDecision | undefined>;
 
 /** What `states` has for a name: the handler of a custom state, or the code around a built-in one. */
 export type StateCode<Data = unknown, Context = unknown> =
@@ -87,7 +87,7 @@ export function withWrappers(
 }
 
 /** A graph with a custom state at one side of a built-in one. */
-function placed(
+export function placed(
   graph: ControlGraph,
   { name, side, added }: { readonly name: string; readonly side: "before" | "after"; readonly added: string },
 ): ControlGraph {

@@ -8,6 +8,7 @@ import type {
   StandardSchema,
   ContextDefinition,
   ContextNeededBy,
+  Guardrail,
   Tool,
   WithNeed,
 } from "@moora/agent-core-effects";
@@ -22,6 +23,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import type { JsonObject, LlmCaller } from "@moora/llm";
 import { refuse } from "@moora/agent-core-effects/internal";
+import { mostTools } from "@moora/agent-core-state-machine/internal";
 import { checkAgentOptions } from "./agent-options.ts";
 import { answerCheck, type AnswerCheck } from "./answer-check.ts";
 import { answerReader, configuredCheck, schemaText } from "./answer-reader.ts";
@@ -35,6 +37,7 @@ import {
   checkNames,
 } from "./validate-config.ts";
 import { graphWith, handlersOf, withWrappers, type StateCode, type States } from "./custom-states.ts";
+import { withGuardrails } from "./guardrails.ts";
 import { nextCron } from "./next-cron.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
 import type { Team } from "./team/member-at.ts";
@@ -73,6 +76,8 @@ export interface AgentOptions<
   readonly config?: AgentConfigChange;
   /** The handlers of the custom states of `config.graph`, and the code around built-in states, by name. Default: none. */
   readonly states?: Readonly<Record<string, StateCode<NoInfer<Data>, NoInfer<Context>>>>;
+  /** Checks of what people write, tools return and the model answers, in order. Default: none. */
+  readonly guardrails?: readonly Guardrail[];
   /**
    * What the host of a session has to give for the handlers, defined by `defineContext`: they read it as `context.context`.
    * Tools name what they need themselves. Default: nothing.
@@ -159,14 +164,21 @@ function agentOf<Schema extends StandardSchema | JsonObject | undefined, Data, C
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const given = options.states as States | undefined;
   const wrapped = withWrappers(options.config?.graph ?? defaultAgentConfig.graph, given);
-  const states = handlersOf(wrapped.states);
+  // Last, so that nothing runs between a check and what it is about.
+  const guarded = withGuardrails(
+    wrapped.graph,
+    checkedGuardrails(options.guardrails),
+    Object.keys(given ?? {}),
+  );
+  const custom = { ...wrapped.states, ...guarded.states };
+  const states = handlersOf(custom);
   if (prices !== undefined) checkPrices(prices);
   const config = validateConfig({
-    ...mergeConfig(defaultAgentConfig, options.config ?? {}),
+    ...withToolSearch(mergeConfig(defaultAgentConfig, options.config ?? {}), tools.definitions),
     ...(options.systemPrompt === undefined ? {} : { systemPrompt: options.systemPrompt }),
     ...(answers === undefined ? {} : { answerSchema: schemaText(answers) }),
     ...(prices === undefined ? {} : { prices }),
-    graph: graphWith(wrapped.graph, wrapped.states),
+    graph: graphWith(guarded.graph, custom),
   });
   checkNames(config, { llm: options.llm, states, predicates, tools: tools.definitions });
   checkModels(config);
@@ -195,6 +207,12 @@ function agentOf<Schema extends StandardSchema | JsonObject | undefined, Data, C
   };
 }
 
+/** The configuration, in which the model of an agent with many tools searches for them unless it says how. */
+function withToolSearch(config: AgentConfig, tools: Agent["tools"]): AgentConfig {
+  const usable = Object.keys(tools).filter((name) => !config.toolCalls.blacklist.includes(name));
+  return usable.length > mostTools ? { toolSearch: true, ...config } : config;
+}
+
 /** The check of answers against `answer`, or else against the JSON Schema in `config.answerSchema`. */
 function answerCheckOf({
   answer,
@@ -206,6 +224,11 @@ function answerCheckOf({
   if (answer !== undefined) return answerCheck(answer, "answer");
   const text = config?.answerSchema ?? undefined;
   return text === undefined ? undefined : configuredCheck(text);
+}
+
+function checkedGuardrails(guardrails: readonly Guardrail[] = []): readonly Guardrail[] {
+  if (!Array.isArray(guardrails)) refuse("guardrails must be an array of guardrails.");
+  return guardrails;
 }
 
 /** Throws `BuildError` for a tool whose application data the agent does not have. */

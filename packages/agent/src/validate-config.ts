@@ -134,9 +134,13 @@ export function checkNames(config: AgentConfig, code: NamedCode): void {
   checkStates(config, code);
   checkProviders(config, code.llm);
   checkPolicy(config, code);
-  const { toolChoice } = config;
+  const { toolChoice, toolSearch } = config;
   const { blacklist } = config.toolCalls;
   const tools = Object.keys(code.tools);
+  const { always = [] } = typeof toolSearch === "object" ? toolSearch : {};
+  always.forEach((name, index) =>
+    checkName(name, tools, `config.toolSearch.always[${index}]`, "a tool of this agent"),
+  );
   blacklist.forEach((name, index) =>
     checkName(name, tools, `config.toolCalls.blacklist[${index}]`, "a tool of this agent"),
   );

@@ -4,8 +4,10 @@ import {
   type Agent,
   type Clock,
   type DurableSession,
+  type Decision,
   type ErrorReport,
   type OpenOptions,
+  type Question,
 } from "@moora/agent";
 import { fileHeaders, mediaTypeIn, safeErrorListener } from "@moora/agent/internal";
 import { validId } from "@moora/event-log/store";
@@ -14,7 +16,6 @@ import { type DurableObjectLog, openObjectLog } from "./durable-object-log.ts";
 import { ObjectId } from "./object-id.ts";
 import { routeOf } from "./object-route.ts";
 import type { ObjectSocket, ObjectState } from "./platform.ts";
-import { postInput } from "./posted-input.ts";
 import { errorToProblem, Problem } from "./problem.ts";
 import { SessionKeeper } from "./session-keeper.ts";
 
@@ -36,6 +37,20 @@ const owner = "durable object";
 
 /** No other process claims the lease: it is not renewed while the object is in memory. */
 const leaseMs = 24 * 60 * 60 * 1_000;
+
+/** The body of a decision. */
+interface PostedDecision {
+  readonly question: Pick<Question, "toolCallId" | "digest" | "path">;
+  readonly decision: Decision;
+  readonly by?: string;
+  readonly requestId?: string;
+}
+
+/** The JSON of a request. Throws `invalid-request` for another body. */
+const bodyOf = async (request: Request): Promise<unknown> =>
+  await request.json().catch(() => {
+    throw new Problem(400, "invalid-request", "The body must be JSON.");
+  });
 
 /** The object of one session: its routes, its alarm, its viewers, and the session while it is open. */
 export class AgentSessionObject<Env> implements SessionObject {
@@ -106,9 +121,10 @@ export class AgentSessionObject<Env> implements SessionObject {
 
   async #answer(request: Request): Promise<Response> {
     const { id, name: route, digest, after } = routeOf(request);
-    if (route === "POST inputs") return await this.#post(id, request);
+    if (route === "POST inputs") return await this.#dispatch(id, request);
     if (route === "GET events" && this.#id.read() === undefined) return this.#awaitSession(request);
     this.#checkId(id);
+    if (route === "POST decisions") return await this.#decide(request);
     if (route === "GET") return Response.json(await this.#view(id));
     if (route === "GET events") return await this.#watch(id, request, after);
     if (route === "GET records") return Response.json(await this.#records(id, after ?? 0));
@@ -117,14 +133,18 @@ export class AgentSessionObject<Env> implements SessionObject {
     throw new Problem(404, "not-found", "There is no such resource.");
   }
 
-  async #post(id: string, request: Request): Promise<Response> {
-    const input: unknown = await request.json().catch(() => {
-      throw new Problem(400, "invalid-request", "The body must be an input as JSON.");
-    });
+  async #dispatch(id: string, request: Request): Promise<Response> {
+    const input = await bodyOf(request);
     if (this.#id.read() === undefined && id !== "") this.#id.write(validId(id));
     this.#checkId(id);
-    const receipt = await this.#keeper.use((session) => postInput(session, input));
-    return Response.json(receipt);
+    return Response.json(await this.#keeper.use((session) => session.dispatch(input)));
+  }
+
+  async #decide(request: Request): Promise<Response> {
+    // The session checks each of them.
+    const { question, decision, by, requestId }: PostedDecision = Object(await bodyOf(request));
+    const decide = (session: DurableSession<unknown>) => session.decide(question, decision, by, requestId);
+    return Response.json(await this.#keeper.use(decide));
   }
 
   /** An object has one session, which the first input names. */

@@ -8,20 +8,26 @@ import {
   type SessionLog,
 } from "@moora/event-log";
 import {
+  checkInTurns,
+  keepStop,
   leaseAfter,
   Listeners,
   logExists,
   optionForms,
   sortById,
+  SqlSession,
   validateOptions,
   validHeader,
   validId,
   warn,
   type OptionForms,
+  type PrefixCheck,
+  type SqlGeneration,
+  type SqlParts,
 } from "@moora/event-log/store";
 import { Database } from "./log/database.ts";
+import { LongTexts } from "./log/long-text.ts";
 import { objectBlobs, type ObjectBlobs } from "./log/object-blobs.ts";
-import { type ObjectGeneration, type ObjectLogParts, ObjectSessionLog } from "./log/object-session-log.ts";
 import { deleteGeneration } from "./log/tables.ts";
 import type { ObjectStorage, SqlValue } from "./platform.ts";
 import { sqlText } from "./sql-text.ts";
@@ -36,7 +42,7 @@ const forms: OptionForms<DurableObjectLogOptions> = { onNotice: optionForms.func
 
 /**
  * A log in the storage of a Durable Object with the SQLite backend: that of its session, and of the sub-agents of that. Its tables have
- * names that begin with `moora_`. `append` returns a promise that resolves when the records are durable, all other calls return a value.
+ * names that begin with `moora_`. What writes returns a promise that resolves when that is durable, all other calls return a value.
  *
  * Throws `InvalidOption` if `storage` is not such a storage, or an option is unknown or of the wrong form. The first call creates
  * the tables; it fails with `UnsupportedVersion` for those of a newer release.
@@ -62,13 +68,7 @@ export function openObjectLog(
       "A session needs a Durable Object whose storage has the SQLite backend. Declare its class under `new_sqlite_classes`.",
     );
   }
-  return new DurableObjectLog({
-    database: new Database(storage),
-    listeners: listenersOf(storage),
-    stops: new Set(),
-    onNotice,
-    onAppend,
-  });
+  return new DurableObjectLog(storage, { onNotice, onAppend });
 }
 
 function hasSql(storage: ObjectStorage): boolean {
@@ -89,29 +89,61 @@ function listenersOf(storage: ObjectStorage): Listeners {
   return listeners;
 }
 
+/** The longest body of a record, in UTF-16 code units: an object has 128 MB of memory for all that it does. */
+const maxObjectRecordLength = 8 * 1024 * 1024;
+
+/** Reads the records before a snapshot: an object has no more of them than it has read before. */
+function chainCheck(log: Pick<SessionLog, "read">, { header }: SqlGeneration): PrefixCheck {
+  let verified = chainStart(header);
+  return {
+    check: async (seq) => void (verified = await checkInTurns(log, verified, seq)),
+    columns: () => ({}),
+  };
+}
+
 /** The log of an object. */
 export class DurableObjectLog implements DisposableLog {
   readonly name = "durable-object";
   readonly blobs: ObjectBlobs;
-  readonly #parts: ObjectLogParts;
+  readonly #database: Database;
+  readonly #texts: LongTexts;
+  readonly #parts: SqlParts;
+  /** Functions that stop the watches of this log. */
+  readonly #stops = new Set<() => void>();
 
-  constructor(parts: ObjectLogParts) {
-    this.#parts = parts;
-    this.blobs = objectBlobs(parts.database);
+  constructor(storage: ObjectStorage, { onNotice, onAppend }: Pick<SqlParts, "onNotice" | "onAppend">) {
+    const database = new Database(storage);
+    const listeners = listenersOf(storage);
+    this.#database = database;
+    this.#texts = new LongTexts(storage.sql);
+    this.blobs = objectBlobs(database);
+    this.#parts = {
+      database,
+      watch: {
+        add: (key, listener, owner) => keepStop(this.#stops, listeners.add(key, listener, owner)),
+        notify: (key, append) => listeners.notify(key, append),
+      },
+      onNotice,
+      texts: this.#texts,
+      maxRecordLength: maxObjectRecordLength,
+      prefixOf: chainCheck,
+      onAppend,
+      remove: (generation) => deleteGeneration(database, generation),
+    };
   }
 
   async create(id: string, header: string, claim?: LeaseClaim): Promise<SessionLog> {
     const [validatedId, validatedHeader] = [validId(id), validHeader(header)];
-    const { database } = this.#parts;
+    const database = this.#database;
     const { digest } = chainStart(header);
     const { owner = null, until = null } = (claim && leaseAfter(undefined, claim)) ?? {};
-    const generation = await database.writeDurably("create a session", () => {
+    const generation = await database.write("create a session", database.epoch, () => {
       const insert = `INSERT INTO moora_sessions (id, header, head, digest, lease_owner, lease_until)
         VALUES (?, '', 0, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING generation`;
       const row = database.one(insert, validatedId, digest, owner, until);
       if (row === undefined) throw logExists(id);
       const created = Number(row["generation"]);
-      const first = database.texts.write(created, "header", validatedHeader);
+      const first = this.#texts.write(created, "header", validatedHeader);
       database.do("UPDATE moora_sessions SET header = ? WHERE generation = ?", first, created);
       return created;
     });
@@ -120,8 +152,8 @@ export class DurableObjectLog implements DisposableLog {
 
   open(id: string): SessionLog | undefined {
     validId(id);
-    const { database } = this.#parts;
-    return database.read("open a session", () => {
+    const database = this.#database;
+    return database.run("open a session", () => {
       const row = database.one("SELECT generation, header FROM moora_sessions WHERE id = ?", id);
       if (row === undefined) return undefined;
       const generation = Number(row["generation"]);
@@ -131,16 +163,16 @@ export class DurableObjectLog implements DisposableLog {
 
   /** The last sequence number of a session; undefined if there is none of this id. */
   headOf(id: string): number | undefined {
-    const { database } = this.#parts;
-    return database.read("read the head", () => {
+    const database = this.#database;
+    return database.run("read the head", () => {
       const row = database.one("SELECT head FROM moora_sessions WHERE id = ?", id);
       return row === undefined ? undefined : Number(row["head"]);
     });
   }
 
   list(): readonly LogInfo[] {
-    const { database } = this.#parts;
-    return database.read("list the sessions", () => {
+    const database = this.#database;
+    return database.run("list the sessions", () => {
       const rows = database.all("SELECT generation, id, header, head FROM moora_sessions");
       return sortById(
         rows.map(({ generation, id, header, head }) => ({
@@ -154,8 +186,8 @@ export class DurableObjectLog implements DisposableLog {
 
   async remove(id: string): Promise<boolean> {
     validId(id);
-    const { database, listeners } = this.#parts;
-    const generation = await database.writeDurably("remove a session", () => {
+    const database = this.#database;
+    const generation = await database.write("remove a session", database.epoch, () => {
       const row = database.one("SELECT generation FROM moora_sessions WHERE id = ?", id);
       if (row === undefined) return undefined;
       const removed = Number(row["generation"]);
@@ -163,13 +195,13 @@ export class DurableObjectLog implements DisposableLog {
       return removed;
     });
     if (generation === undefined) return false;
-    listeners.notify(String(generation));
+    this.#parts.watch.notify(String(generation));
     return true;
   }
 
   close(): void {
-    for (const stop of this.#parts.stops) stop();
-    this.#parts.database.close();
+    for (const stop of this.#stops) stop();
+    this.#database.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -177,10 +209,10 @@ export class DurableObjectLog implements DisposableLog {
   }
 
   #header(generation: number, first: SqlValue | undefined): string {
-    return this.#parts.database.texts.read(generation, "header", sqlText(first));
+    return this.#texts.read(generation, "header", sqlText(first));
   }
 
-  #handle(generation: ObjectGeneration): SessionLog {
-    return new ObjectSessionLog(generation, this.#parts);
+  #handle(generation: SqlGeneration): SessionLog {
+    return new SqlSession(generation, this.#parts);
   }
 }

@@ -9,8 +9,9 @@ export type SessionObjectClass<Env> = new (state: ObjectState, env: Env) => Sess
  * Makes a class of Durable Objects, each of which runs one session of an agent: its log is the SQLite storage of the object, its due
  * times are alarms, and its viewers are sockets that stay open while the object is not in memory. `fetch` answers:
  *
- * - `POST /sessions/:id/inputs`: dispatches an input from outside, such as `userMessage(...)`; answers with its receipt when it is durable.
- *   The decision on a question of a sub-agent has the `path` of that as a further field;
+ * - `POST /sessions/:id/inputs`: dispatches an input from outside, such as `userMessage(...)`; answers with its receipt when it is durable;
+ * - `POST /sessions/:id/decisions`: answers a question, with `{ question, decision, by, requestId }` as `decide` of a session has them, of
+ *   which the last two are optional;
  * - `GET /sessions/:id`: `{ id, seq, state, questions }`;
  * - `GET /sessions/:id/events?after=SEQ`: a WebSocket with {@link ViewerMessage};
  * - `GET /sessions/:id/records?after=SEQ`: `{ id, header, records }`, as they are in the log;

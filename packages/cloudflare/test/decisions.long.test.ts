@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { decisionToInput, userMessage, type AgentState, type Decision, type Question } from "@moora/agent";
+import { userMessage, type AgentState, type Decision, type Question } from "@moora/agent";
 import { describe, expect, it } from "vitest";
 import { useWorkerd } from "./workerd.ts";
 
@@ -13,13 +13,24 @@ interface View {
 const read = async (id: string): Promise<View> =>
   (await (await workerd.dispatchFetch(`http://localhost/sessions/${id}`)).json()) as View;
 
-async function post(id: string, input: object): Promise<{ readonly status: number; readonly body: unknown }> {
-  const response = await workerd.dispatchFetch(`http://localhost/sessions/${id}/inputs`, {
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+async function postTo(path: string, body: object): Promise<Answer> {
+  const response = await workerd.dispatchFetch(`http://localhost/sessions/${path}`, {
     method: "POST",
-    body: JSON.stringify(input),
+    body: JSON.stringify(body),
   });
   return { status: response.status, body: await response.json() };
 }
+
+const post = (id: string, input: object): Promise<Answer> => postTo(`${id}/inputs`, input);
+
+/** Answers a question, with what a client has that knows neither the agent nor the session. */
+const decide = (id: string, question: object, decision: Decision): Promise<Answer> =>
+  postTo(`${id}/decisions`, { question, decision, by: "ada" });
 
 /** Resolves with the session when it is as wanted, which is looked at after each message to a viewer. */
 async function waitFor(id: string, isReached: (view: View) => boolean): Promise<View> {
@@ -51,15 +62,6 @@ async function ask(id: string, task: string): Promise<Question> {
   return question;
 }
 
-/** The input of a decision, as a client makes it that knows neither the agent nor the session. */
-const decided = (question: Question, decision: Decision): object =>
-  decisionToInput(question, decision, {
-    by: "ada",
-    timestamp: 1,
-    digestOfChange: () => "unknown",
-    maxResultLength: 1_000,
-  });
-
 const answerOf = async (id: string): Promise<string> => {
   const { state } = await waitFor(id, (view) => view.state.messages.at(-1)?.role === "assistant");
   return JSON.stringify(state.messages.at(-1)?.content);
@@ -76,15 +78,11 @@ const refused = (detail: string) => ({
 });
 
 describe("the object of a session", () => {
-  it.each(["with", "without"])("decides a question of a sub-agent %s its path", async (path) => {
-    const id = `sub-${path}`;
-    const question = await ask(id, helperTask);
+  it("decides a question of a sub-agent", async () => {
+    const question = await ask("sub", helperTask);
     expect(question).toMatchObject({ name: "pay", path: [expect.any(String)] });
-    const input = decided(question, "approve");
-    expect(await post(id, path === "with" ? { ...input, path: question.path } : input)).toMatchObject(
-      accepted,
-    );
-    expect(await answerOf(id)).toContain("paid 2 for ada");
+    expect(await decide("sub", question, "approve")).toMatchObject(accepted);
+    expect(await answerOf("sub")).toContain("paid 2 for ada");
   });
 
   it.each([
@@ -92,8 +90,7 @@ describe("the object of a session", () => {
     ["a call of a sub-agent", "below", helperTask],
   ])("runs %s with changed arguments, which it checks", async (_, id, task) => {
     const question = await ask(id, task);
-    const change = (value: object) =>
-      post(id, { ...decided(question, { approve: value }), path: question.path });
+    const change = (value: object) => decide(id, question, { approve: value });
     expect(await change({ euros: "many" })).toMatchObject(refused("decision.approve: "));
     expect(await change({ euros: 1, evil: 1 })).toMatchObject(refused("evil"));
     expect((await read(id)).questions).toEqual([question]);
@@ -106,54 +103,34 @@ describe("the object of a session", () => {
     ["text that is also JSON", "choose", "3", "2"],
   ])("accepts %s as an answer only if it fits the schema", async (_, tool, wrong, right) => {
     const question = await ask(tool, tool);
-    expect(await post(tool, decided(question, { answer: wrong }))).toMatchObject(
-      refused("decision.answer: "),
-    );
+    expect(await decide(tool, question, { answer: wrong })).toMatchObject(refused("decision.answer: "));
     expect((await read(tool)).questions).toEqual([question]);
-    expect(await post(tool, decided(question, { answer: right }))).toMatchObject(accepted);
+    expect(await decide(tool, question, { answer: right })).toMatchObject(accepted);
     expect(await answerOf(tool)).toContain("answered");
   });
 
   it.each([
-    ["a path that is not a list of calls", { path: "call_1" }, "path: "],
-    ["a decision of an unknown kind", { decision: { type: "maybe" } }, "decision"],
+    ["a decision of an unknown kind", { decision: "maybe" }, "decision"],
+    ["a decision without a question", { question: null }, "question"],
+    ["a reviewer without a name", { by: 1 }, "by"],
   ])("refuses %s", async (_, wrong, detail) => {
-    const id = detail.slice(0, 4);
-    const question = await ask(id, 'pay {"euros":2}');
-    const input = { ...decided(question, "approve"), ...wrong };
-    expect(await post(id, input)).toMatchObject(refused(detail));
-  });
-
-  it.each<[string, string, Decision, string]>([
-    ["an approval", 'pay {"euros":2}', "approve", "paid 2 for ada"],
-    ["an approval of a sub-agent's call", helperTask, "approve", "paid 2 for ada"],
-    ["changed arguments", 'pay {"euros":2}', { approve: { euros: 1 } }, "paid 1 for ada"],
-    ["an answer", "choose", { answer: "2" }, "answered"],
-  ])("refuses a reason for %s, which it cannot record", async (about, task, decision, end) => {
-    const id = about.replaceAll(" ", "-").replaceAll("'", "");
-    const question = await ask(id, task);
-    const input = decided(question, decision);
-    expect(await post(id, { ...input, reason: "Fine." })).toEqual({
-      status: 422,
-      body: expect.objectContaining({
-        detail: expect.stringMatching(/^reason: .*rejected, failed or unknown/),
-      }),
-    });
-    expect((await read(id)).questions).toEqual([question]);
-    expect(await post(id, input)).toMatchObject(accepted);
-    expect(await answerOf(id)).toContain(end);
+    const question = await ask(detail, 'pay {"euros":2}');
+    const body = { question, decision: "approve", ...wrong };
+    expect(await postTo(`${detail}/decisions`, body)).toMatchObject(refused(detail));
   });
 
   it("ignores a decision that it has received before, and names the reviewer", async () => {
     const question = await ask("rejected", 'pay {"euros":2}');
-    const { toolCallId, digest } = question;
-    const decision = { type: "rejected" };
-    const input = { type: "tool-call-decided", toolCallId, digest, by: "ada", timestamp: 1, decision };
-    expect(await post("rejected", input)).toMatchObject(accepted);
-    expect(await post("rejected", input)).toMatchObject({
+    expect(await decide("rejected", question, { reject: "" })).toMatchObject(accepted);
+    expect(await decide("rejected", question, { reject: "" })).toMatchObject({
       status: 200,
       body: { status: "ignored", reason: "already-decided", decidedBy: "ada" },
     });
+  });
+
+  it("knows no question of a session that does not exist", async () => {
+    const question = { toolCallId: "call_1_1_0", digest: "" };
+    expect(await decide("unknown", question, "approve")).toMatchObject({ status: 404 });
   });
 });
 

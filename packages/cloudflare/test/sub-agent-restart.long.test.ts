@@ -1,4 +1,4 @@
-import { decisionToInput, userMessage, type AgentState, type Question } from "@moora/agent";
+import { userMessage, type AgentState, type Question } from "@moora/agent";
 import type { Miniflare } from "miniflare";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -20,9 +20,9 @@ async function shown(workerd: Miniflare, isReached: (session: Shown) => boolean)
   }
 }
 
-const post = async (workerd: Miniflare, input: object): Promise<unknown> =>
+const post = async (workerd: Miniflare, route: "inputs" | "decisions", body: object): Promise<unknown> =>
   await (
-    await workerd.dispatchFetch(`${url}/inputs`, { method: "POST", body: JSON.stringify(input) })
+    await workerd.dispatchFetch(`${url}/${route}`, { method: "POST", body: JSON.stringify(body) })
   ).json();
 
 describe("a sub-agent with the log of its object", () => {
@@ -33,7 +33,7 @@ describe("a sub-agent with the log of its object", () => {
       startWorkerd({ code, objects: { SESSIONS: "Sessions" }, folder: folder.path });
     const first = start();
     const task = JSON.stringify({ task: 'pay {"euros":2}' });
-    await post(first, userMessage(`assistant ${task}`));
+    await post(first, "inputs", userMessage(`assistant ${task}`));
     const asked = await shown(first, ({ questions }) => questions.length > 0);
     await first.dispose();
 
@@ -45,9 +45,8 @@ describe("a sub-agent with the log of its object", () => {
       );
       const [question] = again.questions;
       if (question === undefined) throw new Error("The sub-agent asks nothing.");
-      const about = { by: "ada", timestamp: Date.now(), digestOfChange: () => "", maxResultLength: 1_000 };
-      const input = { ...decisionToInput(question, "approve", about), path: question.path };
-      expect(await post(second, input)).toMatchObject({ status: "accepted" });
+      const approval = { question, decision: "approve", by: "ada" };
+      expect(await post(second, "decisions", approval)).toMatchObject({ status: "accepted" });
       const { state } = await shown(
         second,
         ({ state: { reActContext } }) => reActContext.control.type === "Done",

@@ -1,7 +1,7 @@
 import { identityOf, InputRefused, LogError, textToHeader, type EventLog } from "@moora/agent";
 import { parsePosted } from "@moora/agent/internal";
 import type { LogRecord, SessionLog } from "@moora/event-log";
-import type { HostedSession } from "./hosted-session.ts";
+import type { HostedSession } from "./hosted-sessions.ts";
 
 /** What the workflow of an append of a `dbosLog` gets. */
 export interface AppendWork {

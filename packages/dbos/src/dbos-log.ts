@@ -1,9 +1,10 @@
 import { checkOptions, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
 import { systemClock } from "@moora/agent";
 import { engineClaim, takeLeaseForEngine } from "@moora/agent/internal";
-import type { BlobStore, DisposableLog, EventLog, LogInfo, SessionLog } from "@moora/event-log";
-import type { AppendingClient, AppendOptions } from "./append-client.ts";
-import { DbosSessionLog } from "./dbos-session-log.ts";
+import type { DisposableLog, EventLog } from "@moora/event-log";
+import { withSessions } from "@moora/event-log/store";
+import type { AppendingClient } from "./append-client.ts";
+import { sessionOnDbos } from "./dbos-session-log.ts";
 import { dbosEngine } from "./engine.ts";
 
 /** The options of `dbosLog`. */
@@ -30,49 +31,22 @@ export function dbosLog(options: DbosLogOptions): DisposableLog {
     refuse("dbosLog needs log, the event log of dbosHost, such as postgresLog(url).");
   if (typeof options.client?.enqueue !== "function")
     refuse("dbosLog needs client. Give one: await DBOSClient.create({ systemDatabaseUrl }).");
-  return new DbosLog(options);
-}
-
-class DbosLog implements DisposableLog {
-  readonly name = "dbos";
-  readonly owner = dbosEngine;
-  readonly blobs?: BlobStore;
-  readonly page?: NonNullable<EventLog["page"]>;
-  readonly called?: NonNullable<EventLog["called"]>;
-  readonly #log: EventLog;
-  readonly #options: AppendOptions;
-
-  constructor({ log, client, waitMs = 30_000 }: DbosLogOptions) {
-    this.#log = log;
-    this.#options = { client, waitMs };
-    const { blobs } = log;
-    if (blobs !== undefined) this.blobs = blobs;
-    if (log.page !== undefined) this.page = log.page.bind(log);
-    if (log.called !== undefined) this.called = log.called.bind(log);
-  }
-
-  async create(id: string, header: string): Promise<SessionLog> {
-    const session = await this.#log.create(id, header, engineClaim(dbosEngine, systemClock.now()));
-    // A log of your own may ignore the claim.
-    await takeLeaseForEngine(session, dbosEngine, systemClock);
-    return new DbosSessionLog(session, this.#options);
-  }
-
-  async open(id: string): Promise<SessionLog | undefined> {
-    const session = await this.#log.open(id);
-    return session && new DbosSessionLog(session, this.#options);
-  }
-
-  async list(): Promise<readonly LogInfo[]> {
-    return await this.#log.list();
-  }
-
-  async remove(id: string): Promise<boolean> {
-    return await this.#log.remove(id);
-  }
-
-  /** The log and the client belong to the caller. */
-  close(): void {}
-
-  async [Symbol.asyncDispose](): Promise<void> {}
+  const { log, client, waitMs = 30_000 } = options;
+  const { blobs, page, called } = log;
+  const altered = withSessions(log, (session) => sessionOnDbos(session, { client, waitMs }), {
+    name: "dbos",
+    owner: dbosEngine,
+    ...(blobs === undefined ? {} : { blobs }),
+    ...(page === undefined ? {} : { page: page.bind(log) }),
+    ...(called === undefined ? {} : { called: called.bind(log) }),
+    async create(id, header) {
+      const session = await log.create(id, header, engineClaim(dbosEngine, systemClock.now()));
+      // A log of your own may ignore the claim.
+      await takeLeaseForEngine(session, dbosEngine, systemClock);
+      return session;
+    },
+    // The log and the client belong to the caller.
+    close: () => undefined,
+  });
+  return { ...altered, [Symbol.asyncDispose]: async () => undefined };
 }

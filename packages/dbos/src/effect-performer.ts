@@ -3,7 +3,7 @@ import { isEffectWanted } from "@moora/agent-core-effects/internal";
 import { attemptEffect, lateOutputLogger, Logger, type EngineSession } from "@moora/agent/internal";
 import { isPaused } from "@moora/agent-core-state-machine";
 import type { DbosHostOptions } from "./dbos-options.ts";
-import type { HostedSession } from "./hosted-session.ts";
+import type { HostedSession } from "./hosted-sessions.ts";
 
 /** An effect that has a workflow: all but questions, which are answered by a post. */
 export type WorkflowEffect = Exclude<AgentEffect, { readonly type: "ask-human" }>;

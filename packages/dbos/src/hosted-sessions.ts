@@ -1,6 +1,23 @@
-import { openSharedSession, type Agent, type Clock, type EventLog, type LogListener } from "@moora/agent";
+import {
+  LogError,
+  openSharedSession,
+  type Agent,
+  type Clock,
+  type EventLog,
+  type LogListener,
+  type SharedSession,
+} from "@moora/agent";
 import { dbosEngine } from "./engine.ts";
-import { HostedSession, isRemoval } from "./hosted-session.ts";
+import { RecordedPosts } from "./recorded-posts.ts";
+
+/** A session as the workflows of this process see it. Its methods reject with `LogRemoved` once it was removed. */
+export interface HostedSession extends SharedSession {
+  readonly posts: RecordedPosts;
+}
+
+/** Whether an error says that the session of a handle was removed. Another one may have its id now. */
+export const isRemoval = (error: unknown): boolean =>
+  error instanceof LogError && error.code === "LogRemoved";
 
 export interface HostedSessionsOptions {
   readonly agent: Agent<unknown>;
@@ -71,7 +88,7 @@ export class HostedSessions {
       ...(user === undefined ? {} : { user }),
       ...(onLog === undefined ? {} : { onLog }),
     });
-    return new HostedSession(session);
+    return Object.assign(session, { posts: new RecordedPosts(session) });
   }
 
   async #forgetOldest(): Promise<void> {

@@ -17,6 +17,7 @@ export type {
   SessionLog,
   Snapshot,
 } from "./port.ts";
+export type { DisposableMemoryStore, Embed, Memory, MemoryQuery, MemoryStore } from "./memory-store.ts";
 export { maxLiveTextLength } from "./live-topics.ts";
 export { sessionsCalledBy, sessionsOf } from "./list-sessions.ts";
 export { LogError } from "./log-error.ts";

@@ -23,9 +23,12 @@ import { watchDatabase } from "./sqlite/database-watch.ts";
 import { loadSqlite } from "./sqlite/load-sqlite.ts";
 import type { OpenDatabase } from "./sqlite/open-database.ts";
 import { SessionIndex } from "./sqlite/session-index.ts";
-import { SqliteSession } from "./sqlite/session.ts";
+import { Prefix } from "./sqlite/prefix.ts";
+import { SqlSession, type SqlParts } from "./sqlite/session.ts";
 import { warn } from "./warn.ts";
 
+export { sqliteMemory } from "./sqlite/sqlite-memory.ts";
+export type { SqliteMemoryOptions } from "./sqlite/sqlite-memory.ts";
 export type { OpenDatabase };
 
 /** Options of {@link sqliteLog}. */
@@ -54,7 +57,10 @@ const sql = {
   due: `SELECT id, header, due FROM moora_due JOIN moora_sessions USING (generation)
     WHERE due <= ?1 AND (lease_until IS NULL OR lease_until <= ?1) AND (due, id) > (?2, ?3)
     ORDER BY due, id LIMIT ?4`,
+  resetDue: `INSERT INTO moora_due VALUES (?, 0) ON CONFLICT (generation) DO UPDATE SET due = 0 WHERE due IS NOT 0`,
+  saveDue: "UPDATE moora_due SET due = ? WHERE generation = ?",
   remove: "DELETE FROM moora_sessions WHERE id = ? RETURNING generation",
+  removeGeneration: "DELETE FROM moora_sessions WHERE generation = ?",
 } as const;
 
 /**
@@ -79,7 +85,7 @@ class SqliteLog implements DisposableLog {
   readonly #connection: Connection;
   readonly #index: SessionIndex;
   readonly #watch: HeadWatch;
-  readonly #onNotice: (notice: LogNotice) => void;
+  readonly #parts: SqlParts;
   readonly blobs: BlobStore;
 
   constructor(connection: Connection, onNotice: (notice: LogNotice) => void) {
@@ -87,7 +93,15 @@ class SqliteLog implements DisposableLog {
     this.#connection = connection;
     this.#index = new SessionIndex(connection);
     this.#watch = watchDatabase(connection);
-    this.#onNotice = onNotice;
+    this.#parts = {
+      database: connection,
+      watch: this.#watch,
+      onNotice,
+      prefixOf: (log, generation) => new Prefix(log, connection, generation),
+      onAppend: (generation) => connection.do(sql.resetDue, generation),
+      remove: (generation) => connection.do(sql.removeGeneration, generation),
+      saveDue: (generation, due) => connection.do(sql.saveDue, due, generation),
+    };
   }
 
   create(id: string, header: string, claim?: LeaseClaim): MaybePromise<SessionLog> {
@@ -153,6 +167,6 @@ class SqliteLog implements DisposableLog {
   }
 
   #handle(generation: number, id: string, header: string): SessionLog {
-    return new SqliteSession({ generation, id, header }, this.#connection, this.#watch, this.#onNotice);
+    return new SqlSession({ generation, id, header }, this.#parts);
   }
 }

@@ -10,6 +10,8 @@ export {
   validHeader,
   validId,
 } from "./validation.ts";
+export { embedForm, isPrefix, maxMemories, memoriesIn, rowToMemory } from "./memory-store.ts";
+export type { MemoryRows } from "./memory-store.ts";
 export { blobsOf, checkedBlob, digestInUrl, urlToStore } from "./blobs.ts";
 export type { StoredBytes } from "./blobs.ts";
 export { optionForms, validateOptions } from "./validate-options.ts";
@@ -26,6 +28,10 @@ export { keepStop, Listeners } from "./listeners.ts";
 export type { AppendNotice } from "./listeners.ts";
 export { rowToRecord, rowToSnapshot, sortById } from "./rows.ts";
 export { SerialQueue } from "./serial-queue.ts";
+export { SqlSession } from "./sqlite/session.ts";
+export type { PrefixCheck, SqlGeneration, SqlParts } from "./sqlite/session.ts";
+export type { RowTexts, SqlDatabase, SqlRow, SqlValue, TextOwner } from "./sqlite/sql-database.ts";
 export { isUndamaged, snapshotSeal, soundSnapshot } from "./snapshot-seal.ts";
 export { andThen } from "./maybe-promise.ts";
 export { warn } from "./warn.ts";
+export { withSessions } from "./with-sessions.ts";

@@ -36,18 +36,19 @@ export function validHeader(header: string): string {
 
 /**
  * The checks of every `append`: the head is where the writer expects it (else `Conflict`), and the records are valid and
- * continue the chain (else `InvalidRecord`). Returns the head after the records.
+ * continue the chain (else `InvalidRecord`). Returns the head after the records. `longest` is the limit of a body, and of all of them.
  */
 export function validateAppend(
   head: ChainHead,
   expectedSeq: number,
   records: readonly LogRecord[],
+  longest: number = maxRecordLength,
 ): ChainHead {
   if (expectedSeq !== head.seq) throw conflict(expectedSeq, head.seq);
   let last = head;
   let length = 0;
   for (const record of records) {
-    const problem = recordProblem(last, record, length);
+    const problem = recordProblem(last, record, { lengthBefore: length, longest });
     if (problem !== undefined) throw new LogError("InvalidRecord", problem, { seq: last.seq + 1 });
     last = record;
     length += record.body.length;
@@ -56,10 +57,14 @@ export function validateAppend(
 }
 
 /** Why a record cannot be appended after `last`, in an append whose earlier bodies have `lengthBefore` characters in total. */
-function recordProblem(last: ChainHead, record: LogRecord, lengthBefore: number): string | undefined {
+function recordProblem(
+  last: ChainHead,
+  record: LogRecord,
+  { lengthBefore, longest }: { readonly lengthBefore: number; readonly longest: number },
+): string | undefined {
   const name = `Record ${last.seq + 1}`;
   const problem =
-    textProblem(`The body of record ${last.seq + 1}`, record.body, maxRecordLength) ??
+    textProblem(`The body of record ${last.seq + 1}`, record.body, longest) ??
     textProblem(
       `The \`changesDigest\` of record ${last.seq + 1}`,
       record.changesDigest,
@@ -67,9 +72,9 @@ function recordProblem(last: ChainHead, record: LogRecord, lengthBefore: number)
     );
   if (problem !== undefined) return problem;
   const total = lengthBefore + record.body.length;
-  if (total > maxRecordLength) {
+  if (total > longest) {
     return (
-      `${name} brings the bodies of this append to ${total} characters; the limit is ${maxRecordLength}. ` +
+      `${name} brings the bodies of this append to ${total} characters; the limit is ${longest}. ` +
       "Append fewer records at once."
     );
   }

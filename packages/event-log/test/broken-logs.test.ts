@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { brokenLogs, logConformance, memoryLogStorage, UnmetExpectation } from "../src/testing/index.ts";
+import { logConformance, memoryLogStorage, UnmetExpectation } from "../src/testing/index.ts";
+import { brokenLogs } from "./broken/broken-logs.ts";
 
 const cases = new Map(logConformance(["rewrite", "damageHeader"]).map((logCase) => [logCase.name, logCase]));
 

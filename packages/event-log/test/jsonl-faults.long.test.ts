@@ -1,16 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type EventLog, LogError, type LogRecord, type SessionLog } from "../src/index.ts";
 import { jsonlLog } from "../src/jsonl.ts";
-import {
-  bodies,
-  failingFileSystem,
-  type FileFault,
-  appendBodies,
-  headOf,
-  PowerLossDisk,
-  recordsAfter,
-  snapshotOf,
-} from "../src/testing/index.ts";
+import { bodies, appendBodies, headOf, recordsAfter, snapshotOf } from "../src/testing/index.ts";
+import { failingFileSystem, type FileFault } from "./disks/failing-file-system.ts";
+import { PowerLossDisk } from "./disks/power-loss-disk.ts";
 import { isProof } from "@moora/testbed/sample";
 import { noNotice, pathOf, TemporaryDirectory } from "@moora/testbed/stores";
 

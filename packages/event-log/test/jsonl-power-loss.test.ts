@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { LogRecord, SessionLog } from "../src/index.ts";
 import { type FileSystem, jsonlLog } from "../src/jsonl.ts";
-import { bodies, appendBodies, PowerLossDisk, seededRandom } from "../src/testing/index.ts";
+import { bodies, appendBodies, seededRandom } from "../src/testing/index.ts";
+import { PowerLossDisk } from "./disks/power-loss-disk.ts";
 import { isProof } from "@moora/testbed/sample";
 import { noNotice, TemporaryDirectory } from "@moora/testbed/stores";
 

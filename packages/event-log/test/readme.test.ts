@@ -35,6 +35,6 @@ describe("the README", () => {
       .trim()
       .split("\n");
     expect(lines.length).toBeGreaterThan(150);
-    expect(lines.at(-1)).toMatch(/^\d+ broken logs test the suite itself$/);
+    for (const line of lines) expect(line).toMatch(/^ok: /);
   });
 });

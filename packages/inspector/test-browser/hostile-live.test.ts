@@ -126,6 +126,7 @@ describe("hostile content in a live session", () => {
     await page.addInitScript(watchElements, pageElements);
     await page.goto(`${server.url}/inspector/`);
     await page.getByRole("button", { name: id }).click();
+    await page.getByRole("button", { name: "Inspect", exact: true }).click();
     await page.getByText("live", { exact: true }).waitFor();
     for (const text of groups.map((texts) => texts.join("\n"))) {
       const before = await count(page);
@@ -135,7 +136,7 @@ describe("hostile content in a live session", () => {
     }
     await post(page, id, all);
     await page.getByRole("button", { name: "Answer", exact: true }).waitFor();
-    expect(await page.locator(".fields select").count()).toBe(groups.length / 2);
+    expect(await page.locator(".moora-fields select").count()).toBe(groups.length / 2);
     await page.evaluate(visitPanels);
     expect(await foreignParts(page)).toEqual([]);
     await page.getByRole("button", { name: "Do not answer" }).click();

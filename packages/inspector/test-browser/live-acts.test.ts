@@ -119,8 +119,8 @@ describe("in a live session", () => {
     await page.getByLabel("Arguments as JSON").fill('{ "order": "8", "euros": 9 }');
     await button("Approve with these arguments").click();
     await said("Done.");
-    const call = page.getByRole("log").locator("details.call");
-    expect(await call.locator(".arguments").textContent()).toBe('{"order":"8","euros":9}');
+    const call = page.getByRole("log").locator("details.moora-call");
+    expect(await call.locator(".moora-arguments").textContent()).toBe('{"order":"8","euros":9}');
     await call.locator("summary").click();
     expect(await call.locator("pre").allTextContents()).toEqual([
       '{"order":"8","euros":9}',

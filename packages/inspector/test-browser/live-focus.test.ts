@@ -55,27 +55,27 @@ describe("in a live session", () => {
   it("the focus goes from a question that is decided with Enter to the next one, then to the field for messages", async () => {
     await using server = await servedAgent(support());
     await talkIn(page, server.url, "Refund both.");
-    await page.waitForFunction(() => document.querySelectorAll(".decision").length === 2);
+    await page.waitForFunction(() => document.querySelectorAll(".moora-decision").length === 2);
     await approve().first().focus();
-    await expect.poll(hasFocus(".decision .primary[aria-disabled=false]")).toBe(true);
+    await expect.poll(hasFocus(".moora-decision .moora-primary[aria-disabled=false]")).toBe(true);
     await page.keyboard.press("Enter");
-    await page.waitForFunction(() => document.querySelectorAll(".decision").length === 1);
-    await expect.poll(hasFocus(".decision .primary[aria-disabled=false]")).toBe(true);
+    await page.waitForFunction(() => document.querySelectorAll(".moora-decision").length === 1);
+    await expect.poll(hasFocus(".moora-decision .moora-primary[aria-disabled=false]")).toBe(true);
     await page.keyboard.press("Enter");
     await said("Refunded.");
-    await expect.poll(hasFocus(".composer input")).toBe(true);
+    await expect.poll(hasFocus(".moora-composer textarea")).toBe(true);
   });
 
   it("the focus goes from an answer to the field for messages", async () => {
     await using server = await servedAgent(asking());
     await talkIn(page, server.url, "A shirt, please.");
-    await page.locator(".decision :is(input, textarea)").first().focus();
+    await page.locator(".moora-decision :is(input, textarea)").first().focus();
     await page.keyboard.type("The red one.");
     await page.getByRole("button", { name: "Answer", exact: true }).focus();
-    await expect.poll(hasFocus(".decision .primary[aria-disabled=false]")).toBe(true);
+    await expect.poll(hasFocus(".moora-decision .moora-primary[aria-disabled=false]")).toBe(true);
     await page.keyboard.press("Enter");
     await said("It is ordered.");
-    await expect.poll(hasFocus(".composer input")).toBe(true);
+    await expect.poll(hasFocus(".moora-composer textarea")).toBe(true);
   });
 
   it("the focus stays on the page when a session is chosen with the keyboard", async () => {
@@ -85,7 +85,8 @@ describe("in a live session", () => {
     await page.getByRole("button", { name: first }).focus();
     await page.keyboard.press("Enter");
     await page.getByText("live", { exact: true }).waitFor();
-    await expect.poll(hasFocus("main.panels")).toBe(true);
+    await expect.poll(() => isFocused(message())).toBe(true);
+    await page.getByRole("button", { name: "Inspect", exact: true }).click();
     await page.getByRole("combobox", { name: "Session" }).selectOption(second);
     await page.getByRole("heading", { level: 1 }).getByText(second).waitFor();
     await expect.poll(hasFocus(".top select")).toBe(true);

@@ -49,7 +49,7 @@ describe("the inspector of a server that ends its streams after a while", () => 
       text += word;
       await model.write(word);
       await page.getByRole("log").getByText(text).waitFor();
-      expect(await page.locator(".bubble.assistant").allTextContents()).toEqual([`Agent${text}`]);
+      expect(await page.locator(".moora-assistant").allTextContents()).toEqual([`Agent${text}`]);
       await page.waitForResponse((response) => response.url().includes("/events"));
     }
     const shown = await page.evaluate(() => (globalThis as unknown as { shown: string[] }).shown);

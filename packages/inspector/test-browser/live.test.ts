@@ -40,6 +40,7 @@ describe("the inspector of a server", () => {
     const watched = watch(page);
     await page.goto(`${url}/inspector`);
     await page.getByRole("button", { name: id }).click();
+    await page.getByRole("button", { name: "Inspect", exact: true }).click();
     await page.getByText("live", { exact: true }).waitFor();
     await page.getByRole("textbox", { name: "Message" }).fill("Refund order 7.");
     await page.getByRole("button", { name: "Send" }).click();
@@ -73,8 +74,8 @@ describe("the inspector of a server", () => {
     await page.getByRole("button", { name: "Approve", exact: true }).waitFor();
     await first.close();
     await page.getByText("connecting", { exact: true }).waitFor();
-    await page.locator(".decision button[aria-disabled=true]", { hasText: "Approve" }).waitFor();
-    await page.locator(".composer > button[aria-disabled=true]", { hasText: "Send" }).waitFor();
+    await page.locator(".moora-decision button[aria-disabled=true]", { hasText: "Approve" }).waitFor();
+    await page.locator(".moora-composer > button[aria-disabled=true]", { hasText: "Send" }).waitFor();
     await page.locator("[role=group][aria-disabled=true]", { hasText: "Cancel" }).waitFor();
     const log = memoryLog();
     await (await openSession(agent, { log, id })).close();

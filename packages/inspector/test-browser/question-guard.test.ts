@@ -2,9 +2,11 @@ import { defineAgent, defineTool, type Agent } from "@moora/agent";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { guardMs } from "../src/app/press-guard.ts";
 import { pageForEach } from "./browser.ts";
 import { servedAgent, talkIn } from "./served-agent.ts";
+
+/** As the page promises. */
+const guardMs = 700;
 
 const pay = (euros: number) => ({ name: "pay", arguments: { euros } });
 
@@ -27,7 +29,7 @@ describe("a question that has come, or has moved, under the pointer", () => {
   pageForEach((opened) => void (page = opened));
 
   const approve = () => page.getByRole("button", { name: "Approve", exact: true });
-  const euros = (count: number) => page.locator(".questions pre", { hasText: `"euros": ${count}` });
+  const euros = (count: number) => page.locator(".moora-questions pre", { hasText: `"euros": ${count}` });
 
   it.each([{ steps: [[100], [200]] }, { steps: [[100, 200]] }])(
     "takes no second click before it could be read, and gets the focus: %j",
@@ -48,7 +50,7 @@ describe("a question that has come, or has moved, under the pointer", () => {
       await euros(200).waitFor();
       await click();
       expect(await approve().getAttribute("aria-disabled")).toBe("true");
-      expect(await page.evaluate(() => document.activeElement?.matches(".questions li"))).toBe(true);
+      expect(await page.evaluate(() => document.activeElement?.matches(".moora-questions li"))).toBe(true);
       await page.clock.runFor(guardMs - 1);
       await click();
       expect(paid).toEqual([{ euros: 100 }]);

@@ -66,7 +66,7 @@ async function openPage(browser: Browser, address: string, shot: Shot): Promise<
   await page.evaluate(() => document.fonts.ready);
   // The end of a conversation is where it is with these fonts, and the canvas is painted in the next frame.
   await page.evaluate(async () => {
-    for (const list of document.querySelectorAll(".messages")) list.scrollTop = list.scrollHeight;
+    for (const list of document.querySelectorAll(".moora-messages")) list.scrollTop = list.scrollHeight;
     for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
   });
   return page;

@@ -119,7 +119,7 @@ describe("the list of sessions of a server", () => {
     await expect
       .poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label")))
       .toBe("Message");
-    await page.getByRole("combobox", { name: "Session" }).selectOption("All sessions");
+    await page.getByRole("button", { name: "New session", exact: true }).click();
     await page.getByRole("button", { name: "support, 1 record" }).waitFor();
     expect(await page.locator(".sessions li").count()).toBe(1);
     expect(await page.evaluate(() => location.hash)).toBe("");

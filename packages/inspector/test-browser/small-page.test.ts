@@ -140,7 +140,7 @@ describe("on a small page", () => {
     await expect.poll(inView(sign)).toBe(true);
     expect(await page.title()).toBe("(1) Moora inspector");
     await page.keyboard.press("q");
-    await expect.poll(() => page.evaluate(() => document.activeElement?.className)).toBe("questions");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.className)).toBe("moora-questions");
     expect(await sign.getAttribute("aria-selected")).toBe("true");
     await page.getByRole("button", { name: "Do not answer" }).click();
     await page.getByRole("log").getByText("It is ordered.").waitFor();

@@ -22,7 +22,7 @@ export async function visitPanels(): Promise<readonly string[]> {
 
 /** The elements that the page is made of. */
 export const pageElements =
-  "html head meta title link style script body header main section div span p h1 h2 h3 ul ol li dl dt dd b small time code pre kbd svg path " +
+  "html head meta title link style script body header main nav section article div span p h1 h2 h3 h4 h5 h6 em strong del blockquote hr br ul ol li dl dt dd b small time code pre kbd svg path " +
   "circle rect text tspan g defs marker canvas button label input textarea select option form output progress details summary table caption thead tbody tr th td dialog";
 
 /** What a page has that came from content: elements and attributes that are not of the page, and what a script of it has set. */

@@ -47,9 +47,14 @@ describe("the page", () => {
 
 describe("a link", () => {
   it("names a session, a record and a panel, and anything else is ignored", () => {
-    const link = { session: "a b&c=1", at: 12, tab: "state" };
+    const link = { session: "a b&c=1", at: 12, tab: "state", isChat: false };
     expect(hashToLink(linkToHash(link))).toEqual(link);
-    expect(hashToLink("#at=-1&x=2")).toEqual({ session: undefined, at: undefined, tab: undefined });
-    expect(linkToHash({ session: undefined, at: 3, tab: undefined })).toBe("#at=3");
+    expect(hashToLink("#at=-1&x=2")).toEqual({
+      session: undefined,
+      at: undefined,
+      tab: undefined,
+      isChat: false,
+    });
+    expect(linkToHash({ session: undefined, at: 3, tab: undefined, isChat: false })).toBe("#at=3");
   });
 });

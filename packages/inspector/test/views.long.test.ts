@@ -1,4 +1,5 @@
 import { llmRequestAt } from "@moora/agent";
+import type { ChatMessage } from "@moora/react";
 import { describe, expect, it } from "vitest";
 import { compareSessions, diffPositions } from "../src/session/compare.ts";
 import { conversationAt } from "../src/session/conversation.ts";
@@ -7,6 +8,9 @@ import { requestJsonAt, requestViewAt } from "../src/session/request-view.ts";
 import { parseQuery, search } from "../src/session/search.ts";
 import { childrenAt, childrenPerPage, valueAt } from "../src/session/tree.ts";
 import { corpus, exportOf, exportOfInputs, historyOf } from "./support.ts";
+
+const textsOf = ({ parts }: ChatMessage): readonly string[] =>
+  parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
 
 const long = "two-hundred-turns-with-calls-and-summaries";
 
@@ -28,10 +32,12 @@ describe("a position", () => {
     const { items, omitted } = conversationAt(state, Number.MAX_SAFE_INTEGER);
     expect(omitted).toBe(0);
     const spoken = items.flatMap((item) =>
-      item.kind === "message" && item.role === "user" ? [item.content] : [],
+      item.kind === "message" && item.message.role === "user" ? textsOf(item.message) : [],
     );
     expect(spoken).toEqual(state.messages.flatMap(({ role, content }) => (role === "user" ? [content] : [])));
-    const calls = items.flatMap((item) => (item.kind === "call" ? [item.id] : []));
+    const calls = items
+      .flatMap((item) => (item.kind === "message" ? item.message.parts : []))
+      .flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : []));
     expect(calls.toSorted()).toEqual(Object.keys(state.toolCalls).toSorted());
   });
 });

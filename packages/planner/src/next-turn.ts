@@ -1,4 +1,4 @@
-import { internalTools } from "@moora/agent-core-effects/internal";
+import { internalTools, searchToolName } from "@moora/agent-core-effects/internal";
 import type { JsonObject, LlmRequest, LlmTool } from "@moora/llm";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
 import { answerJson, answerTo } from "./answer.ts";
@@ -33,9 +33,14 @@ export function nextTurn(request: LlmRequest): NextTurn {
   // Piped text is data: without a model, nothing in it or in its frame is a request or an argument.
   const text = withoutPipedText(found.text);
   if (request.purpose === "reflect") return { type: "answer", text: historyToSummary(text) };
+  if (found.rounds === 0 && maySearch(request)) {
+    const values = { query: text.slice(0, maxRead) };
+    return { type: "calls", calls: [{ name: searchToolName, values, step: -1 }] };
+  }
   const tools = request.tools.filter(isOffered(request));
   const steps = stepsOf(request, text.slice(0, maxRead), tools, found.rounds);
-  const progress = { ...found, calls: withSteps(found.calls, steps) };
+  const past = found.calls.filter(({ name }) => name !== searchToolName);
+  const progress = { ...found, calls: withSteps(past, steps) };
   const calls = nextCalls(request, steps, progress);
   if (calls.length > 0) return { type: "calls", calls };
   const unread = text.length > maxRead ? `\n\nI read only the first ${maxRead} characters of this.` : "";
@@ -45,6 +50,10 @@ export function nextTurn(request: LlmRequest): NextTurn {
   const reason = "The planner cannot produce an answer for this schema; use a language model.";
   return json === undefined ? { type: "refusal", reason } : { type: "answer", text: json };
 }
+
+/** Whether the tools that a text names may have to be found first. */
+const maySearch = ({ tools, toolChoice }: LlmRequest): boolean =>
+  (toolChoice === "auto" || toolChoice === "required") && tools.some(({ name }) => name === searchToolName);
 
 /** Internal tools of the agent are not offered for requests. */
 const isOffered =

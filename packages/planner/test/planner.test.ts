@@ -429,3 +429,16 @@ describe("piped text next to a task", () => {
     expect(answer).not.toContain("I read only");
   });
 });
+
+describe("with a search of tools", () => {
+  it("the planner searches before it plans, and does not quote the search", async () => {
+    const others = Array.from({ length: 100 }, (_, index) =>
+      textTool(`other_${index}`, "Does nothing.", {}, [], () => "nothing"),
+    );
+    const agent = defineAgent({ llm: planner(), tools: others.concat(read) });
+    const { text, steps } = await runTask(agent, "Read the file README.md.");
+    expect(text).toContain("The licence is MIT.");
+    expect(text).not.toContain("search_tools");
+    expect(steps).toBe(3);
+  });
+});

@@ -11,6 +11,7 @@ import type {
   Session,
   SessionView,
   Tool,
+  ToolCallRecord,
   ToolCallResult,
 } from "@moora/agent";
 
@@ -95,6 +96,10 @@ export interface ToolCallPart<Name extends string = string, Input = unknown, Out
   readonly result: ToolCallResult | null;
   /** What the tool has returned, as JSON; undefined without a result, and where that is text or a reviewer gave it. */
   readonly output: Output | undefined;
+  /** What a person or a policy has decided about it, and who; absent without a decision. */
+  readonly decision?: ToolCallRecord["decision"];
+  /** The arguments that the model asked for, where a person has approved others. */
+  readonly original?: string;
   /** What the tool has reported last; absent if it has not reported. */
   readonly progress?: string;
 }

@@ -57,6 +57,9 @@ export class MessageList {
   }
 }
 
+/** The messages of a state with their parts, in the order of the conversation. A session has them with what is streamed: `useAgent`. */
+export const messagesAt = (state: ChatState): readonly ChatMessage[] => new MessageList().of(state, false);
+
 interface Item {
   readonly message?: AgentMessage;
   readonly turn?: TurnEntry;
@@ -142,12 +145,23 @@ function callPart(
   status: ToolCallStatus,
   known: ToolCallPart | undefined,
 ): ToolCallPart {
-  const { name, parameters, result } = record;
+  const { name, parameters, result, decision, original } = record;
   const made = inputOf(record);
   const isSame = made !== undefined && known?.parameters === parameters;
   const input = isSame ? (known.input ?? made) : made;
   const output = outputOf(record);
-  return { type: "tool-call", toolCallId, name, status, parameters, input, result, output };
+  return {
+    type: "tool-call",
+    toolCallId,
+    name,
+    status,
+    parameters,
+    input,
+    result,
+    output,
+    ...(decision === undefined ? {} : { decision }),
+    ...(original === undefined ? {} : { original }),
+  };
 }
 
 /** Whether a message has something to show. */
@@ -183,4 +197,5 @@ const isSameCall = (a: ToolCallPart, b: ToolCallPart): boolean =>
   a.status === b.status &&
   a.parameters === b.parameters &&
   a.result === b.result &&
+  a.decision === b.decision &&
   a.progress === b.progress;

@@ -3,11 +3,13 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineAgent, defineTool, startSession, toolAsks } from "@moora/agent";
+import type { RemoteSession } from "@moora/client";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { Page } from "@moora/testbed/page";
 import { untilPasses } from "@moora/testbed/test-clock";
-import { act, createElement } from "react";
+import { act, createElement, type JSX } from "react";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { App as ComponentsApp } from "../../../examples/react-chat.tsx";
 import { App } from "../../../examples/react-hooks.tsx";
 import type { ChatConnection, ChatSession } from "../src/index.ts";
 import { agentOf, remoteSession, Screen } from "./support.tsx";
@@ -46,10 +48,34 @@ const shows = (screen: Screen, text: string) =>
   act(() => untilPasses(() => expect(screen.text).toContain(text)));
 
 describe("the README", () => {
+  it("begins with a chat", async () => {
+    const { App: Shown }: { readonly App: () => JSX.Element } = await import(
+      /* @vite-ignore */ join(folder, "app.tsx")
+    );
+    await using screen = await Screen.of(createElement(Shown));
+    await click(screen, "What is 2 + 2?");
+    await shows(screen, "I am the planner");
+  });
+
   it("has programs that compile", () => {
     const tsc = join(import.meta.dirname, "../../../node_modules/.bin/tsc");
     const { stdout, status } = spawnSync(tsc, ["-p", folder, "--noEmit"], { encoding: "utf8" });
     expect(status, stdout).toBe(0);
+  });
+});
+
+describe("the example of the components", () => {
+  it("begins a chat of a server, and says why it could not", async () => {
+    await using remote = await remoteSession(agentOf([answers("It is 4.")]));
+    const connect = vi.fn(() => Promise.reject<RemoteSession>(new Error("The server is away.")));
+    await using screen = await Screen.of(createElement(ComponentsApp, { connect }));
+    await click(screen, "New chat");
+    await shows(screen, "The server is away.");
+    // The example does not name the data of the agent.
+    connect.mockResolvedValue(remote.session as unknown as RemoteSession);
+    await click(screen, "New chat");
+    await click(screen, "What is 2 + 2?");
+    await shows(screen, "It is 4.");
   });
 });
 

@@ -1,6 +1,4 @@
 import {
-  decisionProblem,
-  decisionToInput,
   identityOf,
   InputRefused,
   textToHeader,
@@ -9,9 +7,9 @@ import {
   type AgentState,
   type SessionHeader,
 } from "@moora/agent";
-import { callDigest } from "@moora/agent-core-effects/internal";
-import { checkQuestion, parseOrRefuse, parsePosted } from "@moora/agent/internal";
-import { digestOf, type ChainHead } from "@moora/event-log";
+import { errorText } from "@moora/agent-core-effects/internal";
+import { decidedInput, parseOrRefuse, parsePosted } from "@moora/agent/internal";
+import type { ChainHead } from "@moora/event-log";
 import { TerminalError } from "@restatedev/restate-sdk";
 import { idForm } from "./options.ts";
 import type {
@@ -40,10 +38,14 @@ function orRefused<Value>(make: () => Value): Value {
   try {
     return make();
   } catch (error) {
-    if (error instanceof TerminalError) throw error;
-    const isForbidden = error instanceof InputRefused && error.code === "not-allowed";
-    return refused(error instanceof Error ? error.message : String(error), isForbidden ? 403 : 400);
+    return refusedFor(error);
   }
+}
+
+function refusedFor(error: unknown): never {
+  if (error instanceof TerminalError) throw error;
+  const isForbidden = error instanceof InputRefused && error.code === "not-allowed";
+  return refused(errorText(error), isForbidden ? 403 : 400);
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -159,31 +161,13 @@ interface DecidedSession {
 }
 
 /** The input of a decision. Rejects one that does not fit the question or the schema of the tool. */
-export async function decidedInput(
+export async function checkedDecision(
   agent: Agent<unknown>,
   { id, header, state, timestamp }: DecidedSession,
-  decided: Decided,
+  { question, decision, by }: Decided,
 ): Promise<AgentInput> {
-  const by = text(fieldsOf(decided), "by");
-  orRefused(() => checkQuestion(fieldsOf(decided)["question"]));
-  const { question, decision } = decided;
-  const { toolCallId } = question;
-  const problem = await decisionProblem(agent.parts, state, toolCallId, decision);
-  if (problem !== undefined) refused(`${problem.path}: ${problem.message}`);
-  const name = state.toolCalls[toolCallId]?.name ?? "";
-  const input = decisionToInput(question, decision, {
-    by,
-    timestamp,
-    digestOfChange: (parameters) =>
-      callDigest(
-        state,
-        { sessionId: sessionIdOf(id, header), digestOf },
-        { id: toolCallId, name, parameters },
-      ),
-    maxResultLength: agent.runLimits.maxResultLength,
-  });
-  // Texts of the caller may be such that no record can contain them.
-  return orRefused(() => parseOrRefuse(input));
+  const about = { question, decision, by: text({ by }, "by"), sessionId: sessionIdOf(id, header), timestamp };
+  return await decidedInput(agent, () => state, about).catch(refusedFor);
 }
 
 /** The id of a session in digests and idempotency keys. */

@@ -5,13 +5,13 @@ import { apply, type SessionParts } from "./apply-inputs.ts";
 import { append, create, readLogHead, remove } from "./log-handlers.ts";
 import {
   checkedDeadline,
+  checkedDecision,
   checkedPart,
   checkedPosted,
   checkedRecordsQuery,
   checkedReport,
   checkedView,
   checkId,
-  decidedInput,
 } from "./posted-inputs.ts";
 import { orRefuse } from "./release-refusal.ts";
 import { retentionOptions, serviceNames, type RestateOptions } from "./options.ts";
@@ -89,7 +89,7 @@ async function decide(parts: SessionParts, ctx: Context, decided: Decided): Prom
   const { header, session } = await openSession(agent, ctx, cache);
   const timestamp = await ctx.date.now();
   const about = { id: ctx.key, header, state: session.state, timestamp };
-  return await apply(parts, ctx, { inputs: [await decidedInput(agent, about, decided)] });
+  return await apply(parts, ctx, { inputs: [await checkedDecision(agent, about, decided)] });
 }
 
 const { shared } = restate.handlers.object;

@@ -4,7 +4,7 @@ import { accessOf } from "./access/authorization.ts";
 import { checkSite, preflightResponse, secured } from "./access/site-checks.ts";
 import { errorToProblem, isLogFailure } from "./error-to-problem.ts";
 import { HttpProblem, pathNotFound, unavailable } from "./problem.ts";
-import { readInspector } from "./routes/inspector-routes.ts";
+import { readInspector } from "./routes/server-routes.ts";
 import { isAt, operationsOn } from "./routes/operation.ts";
 import { operations } from "./routes/operations.ts";
 import type { Connection } from "./routes/route.ts";

@@ -3,14 +3,23 @@ import {
   checkOptions,
   isObject,
   oneOf,
+  optionForms,
   required,
   withMethods,
   type OptionForms,
 } from "@moora/agent-core-effects/internal";
-import type { AgentServerOptions } from "./server-options.ts";
+import { defaultServerLimits, type AgentServerOptions } from "./server-options.ts";
+import { defaultWorkerOptions } from "./worker/worker-options.ts";
+
+/** The forms of options that are positive integers. */
+const numbersOf = (defaults: object): Readonly<Record<string, "positiveInteger">> =>
+  Object.fromEntries(Object.keys(defaults).map((name) => [name, "positiveInteger"]));
 
 const forms: OptionForms<AgentServerOptions> = {
-  agents: { expectation: "a list of one or more agents", fits: (value) => Array.isArray(value) },
+  agents: required({
+    expectation: "a list of one or more agents",
+    fits: (value) => Array.isArray(value) && value.length > 0,
+  }),
   log: required({
     ...withMethods("an event log", "open", "list"),
     expectation: "an event log, such as sqliteLog(file) or memoryLog()",
@@ -22,6 +31,7 @@ const forms: OptionForms<AgentServerOptions> = {
   worker: {
     expectation: "true, false or an object of options",
     fits: (value) => typeof value === "boolean" || isObject(value),
+    fields: numbersOf(defaultWorkerOptions),
   },
   blobs: {
     expectation: "false or an object of options",
@@ -32,7 +42,7 @@ const forms: OptionForms<AgentServerOptions> = {
   inspector: "function",
   mcp: "function",
   toolParts: oneOf("dynamic", "static"),
-  limits: "object",
+  limits: { ...optionForms.object, fields: numbersOf(defaultServerLimits) },
   owner: "string",
   leaseMs: "positiveInteger",
   clock: "clock",
@@ -43,6 +53,6 @@ const forms: OptionForms<AgentServerOptions> = {
 /** Throws `BuildError` for options whose values have the wrong form: callers without types may pass any value. */
 export function checkValues(options: AgentServerOptions): void {
   checkOptions("createAgentServer", options, forms);
-  const agents: readonly unknown[] = options.agents ?? [];
-  for (const [index, agent] of agents.entries()) checkAgent(`agents[${index}] of createAgentServer`, agent);
+  for (const [index, agent] of options.agents.entries())
+    checkAgent(`agents[${index}] of createAgentServer`, agent);
 }

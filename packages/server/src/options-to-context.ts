@@ -2,7 +2,6 @@ import { BuildError, needsContext, systemClock, type Agent } from "@moora/agent"
 import { blobProblem } from "@moora/agent-core-effects/internal";
 import { Logger, safeErrorListener } from "@moora/agent/internal";
 import { checkedHosts, checkedOrigin } from "./access/site-options.ts";
-import { checkNumbers } from "./check-numbers.ts";
 import { checkValues } from "./check-values.ts";
 import { LiveHub } from "./live/live-hub.ts";
 import { ServerCounters } from "./metrics/server-counters.ts";
@@ -22,7 +21,7 @@ export function optionsToContext(options: AgentServerOptions): ServerContext {
     allowedHosts: checkedHosts(allowedHosts, options.authorize),
     allowedOrigins: new Set(allowedOrigins.map(checkedOrigin)),
     basePath: checkedBasePath(basePath),
-    limits: { ...defaultServerLimits, ...checkNumbers("limits", options.limits ?? {}, defaultServerLimits) },
+    limits: { ...defaultServerLimits, ...options.limits },
     blobs: options.blobs ?? (log.blobs === undefined ? false : {}),
     worker: workerOptionsOf(options.worker ?? false, log),
     counters: new ServerCounters(),
@@ -58,8 +57,6 @@ function checkContexts({ agents, context, log }: AgentServerOptions): void {
 }
 
 function agentsByName(agents: readonly Agent<unknown>[]): ReadonlyMap<string, Agent<unknown>> {
-  if (!Array.isArray(agents) || agents.length === 0)
-    throw new BuildError("agents must be a list of one or more agents.");
   const byName = new Map(agents.map((agent) => [agent.name, agent]));
   const double = agents.find((agent) => byName.get(agent.name) !== agent);
   if (double !== undefined) {

@@ -1,6 +1,7 @@
 import type { HttpAgent } from "@ag-ui/client";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
+import { answers, fails } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { AgUiScene, say } from "@moora/testbed/server/ag-ui-scene";
 import { HandModel } from "@moora/testbed/server/hand-model";
@@ -190,6 +191,19 @@ describe("a retry, at a page of AG-UI", () => {
     await Promise.all([run, next]);
     expect(contentsOf(second, "user")).toContain("My question");
     expect(page.others).toEqual([]);
+  });
+
+  it("has the answer that failed before that of the loop which was tried again", async () => {
+    const script = [fails("auth", { partial: "Half an " }), answers("A whole answer.")];
+    await using page = new AgUiScene(agentOf(script));
+    await say(page.client(), "Hi").catch(() => undefined);
+    const [id = ""] = await page.sessionIds();
+    const ada = page.scene.as("ada");
+    expect((await ada.post(`/sessions/${id}/retry`, {})).body).toMatchObject({ status: "accepted" });
+    await expect.poll(async () => (await page.stateOf(id)).reActContext.control.type).toBe("Done");
+    const late = page.client();
+    await late.runAgent();
+    expect(contentsOf(late, "assistant")).toEqual(["Half an ", "A whole answer."]);
   });
 
   it("replaces the reasoning, which has the same id in each stream", async () => {

@@ -58,7 +58,7 @@ describe("the options of a server", () => {
     [
       "a misspelled limit",
       { agents, log, limits: { maxStream: 5 } },
-      'Unknown limit "maxStream". Did you mean "maxStreams"?',
+      'Unknown option "limits.maxStream" of createAgentServer. Did you mean "maxStreams"?',
     ],
   ])("with %s are refused", (_, options, message) => {
     expect(() => createAgentServer(options as never)).toThrow(new BuildError(message));

@@ -1,4 +1,12 @@
-import { agentTool, askHuman, exportSession, importSession, openSession, type Agent } from "@moora/agent";
+import {
+  agentTool,
+  askHuman,
+  defineData,
+  exportSession,
+  importSession,
+  openSession,
+  type Agent,
+} from "@moora/agent";
 import { sessionPageSchema } from "@moora/agent-webui-protocol";
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
@@ -6,6 +14,7 @@ import { answers, callsTools } from "@moora/llm/testing";
 import { agentOf } from "@moora/testbed/server/agent-of";
 import { Scene, type Client } from "@moora/testbed/server/scene";
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 
 const asks = callsTools([{ name: "ask_human", arguments: { question: "Which size?" } }]);
 const asker = (name = "helper"): Agent => agentOf(() => asks, { name, tools: [askHuman()] });
@@ -55,6 +64,24 @@ describe("a listed session", () => {
     expect(await listed(ada)).not.toHaveProperty("title");
     await ask(ada, id, `Pay\n\n\u202e12 euros ${"x".repeat(200)}`);
     expect((await listed(ada))?.title).toBe(String.raw`Pay \u202e12 euros ${"x".repeat(66)}...`);
+  });
+
+  it("has the title that its application data has been given, and what it has cost", async () => {
+    const data = defineData({ schema: z.object({ title: z.string() }), initial: { title: "" } });
+    const usage = { inputTokens: 1_000_000, outputTokens: 0 };
+    const config = { prices: { default: { input: 3, output: 15 } } };
+    const agent = agentOf([answers("Hello.", { usage })], { data, config });
+    const log = memoryLog();
+    await using scene = new Scene(agent, { log });
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await ask(ada, id);
+    expect(await listed(ada)).toMatchObject({ title: "A shirt, please.", cost: 3 });
+    const patches = [{ op: "replace", path: "/title", value: "The\u202e shirt" }];
+    await ada.post(`/sessions/${id}/data`, { patches });
+    const named = { title: String.raw`The\u202e shirt`, cost: 3 };
+    expect(await listed(ada)).toMatchObject(named);
+    expect(await listedElsewhere(log, agent)).toMatchObject(named);
   });
 
   it("has its control state and the number of its open questions, whether it is open at this server or not", async () => {

@@ -188,7 +188,7 @@ describe("a worker", () => {
     );
     const withWorker = (worker: object) => () => createAgentServer({ agents, log: memoryLog(), worker });
     expect(withWorker({ pollMs: 0 })).toThrow("worker.pollMs must be a positive integer, got 0.");
-    expect(withWorker({ maxSession: 5 })).toThrow('Unknown option of worker "maxSession".');
+    expect(withWorker({ maxSession: 5 })).toThrow('Unknown option "worker.maxSession" of createAgentServer.');
   });
 });
 

@@ -65,4 +65,4 @@ async function entryLine(root: RootFolder, { path, kind }: FoundEntry): Promise<
 }
 
 /** A name with control characters is quoted, so that it cannot look like several lines. */
-const lineName = (path: string): string => (/\p{Cc}/u.test(path) ? JSON.stringify(path) : path);
+export const lineName = (path: string): string => (/\p{Cc}/u.test(path) ? JSON.stringify(path) : path);

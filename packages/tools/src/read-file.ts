@@ -1,4 +1,5 @@
-import { defineTool, type Tool } from "@moora/agent-core-effects";
+import { defineTool, type Tool, type ToolReply } from "@moora/agent-core-effects";
+import type { JsonObject } from "@moora/llm";
 import { fileText, kilobytes } from "./files/file-text.ts";
 import { refusedToReply } from "./files/refused-to-reply.ts";
 import type { RootFolder } from "./files/root-folder.ts";
@@ -17,36 +18,41 @@ export const readFileTool = (root: RootFolder): Tool =>
       `At most ${maxLines} lines at a time; binary files are not shown.`,
     input: {
       type: "object",
-      properties: {
-        path: { type: "string", minLength: 1, description: "The file, relative to the root." },
-        from_line: { type: "integer", minimum: 1, description: "First line to read. Default: 1." },
-        line_count: {
-          type: "integer",
-          minimum: 1,
-          maximum: maxLines,
-          description: "How many lines to read.",
-        },
-      },
+      properties: lineFields("The file, relative to the root."),
       required: ["path"],
       additionalProperties: false,
     },
     risk: "low",
     replay: "safe",
     timeoutMs: 30_000,
-    execute: (input, { signal }) =>
-      refusedToReply(async () => {
-        const path = textAt(input, "path");
-        const file = await fileText(root, path, { maxBytes, signal });
-        if (file.type === "too-large") {
-          throw new Error(
-            `${path} is too large: ${kilobytes(file.bytes)}; the maximum is ${kilobytes(maxBytes)}.`,
-          );
-        }
-        if (file.type === "binary")
-          return `${path} is a binary file of ${kilobytes(file.bytes)}; it is not shown.`;
-        const from = countAt(input, "from_line", 1);
-        return shownLines(path, file.text, from, countAt(input, "line_count", maxLines));
-      }),
+    execute: (input, { signal }) => shownFile(root, input, signal),
+  });
+
+/** The fields of the input of a tool that shows a file: which one, and which of its lines. */
+export const lineFields = (path: string): JsonObject => ({
+  path: { type: "string", minLength: 1, description: path },
+  from_line: { type: "integer", minimum: 1, description: "First line to read. Default: 1." },
+  line_count: { type: "integer", minimum: 1, maximum: maxLines, description: "How many lines to read." },
+});
+
+/** What a tool with `lineFields` shows of a file inside the root. */
+export const shownFile = async (
+  root: RootFolder,
+  input: JsonObject,
+  signal: AbortSignal,
+): Promise<string | ToolReply> =>
+  await refusedToReply(async () => {
+    const path = textAt(input, "path");
+    const file = await fileText(root, path, { maxBytes, signal });
+    if (file.type === "too-large") {
+      throw new Error(
+        `${path} is too large: ${kilobytes(file.bytes)}; the maximum is ${kilobytes(maxBytes)}.`,
+      );
+    }
+    if (file.type === "binary")
+      return `${path} is a binary file of ${kilobytes(file.bytes)}; it is not shown.`;
+    const from = countAt(input, "from_line", 1);
+    return shownLines(path, file.text, from, countAt(input, "line_count", maxLines));
   });
 
 /** The lines below a heading with their numbers, and a note where some are omitted. */

@@ -7,15 +7,21 @@ const entryTexts: readonly (readonly [keyof ContextPlan["leftOut"], string])[] =
   ["withheld", "entries of exchanges that a provider refused"],
 ];
 
-/** The most ids of results that are listed. */
+/** The most ids of results, and names of tools, that are listed. */
 const mostIds = 10;
 
 /** What a request leaves out and why, for people. */
-export function leftOutTexts({ leftOut, clearedResults: ids }: ContextPlan): readonly string[] {
+export function leftOutTexts({ leftOut, clearedResults: ids, tools }: ContextPlan): readonly string[] {
   const entries = entryTexts.flatMap(([why, text]) =>
     leftOut[why] === 0 ? [] : [`${text}: ${leftOut[why]}`],
   );
-  if (ids.length === 0) return entries;
-  const listed = ids.length > mostIds ? [...ids.slice(0, mostIds), `and ${ids.length - mostIds} more`] : ids;
-  return [...entries, `results that the model can load again: ${ids.length} (${listed.join(", ")})`];
+  const results = ids.length === 0 ? [] : [`results that the model can load again: ${listed(ids)}`];
+  if (tools === undefined) return [...entries, ...results];
+  const found = tools.found.length === 0 ? "none yet" : listed(tools.found);
+  return [...entries, ...results, `tools that the model can search: ${tools.hidden.length}; found: ${found}`];
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length > mostIds ? [`and ${names.length - mostIds} more`] : [];
+  return `${names.length} (${[...names.slice(0, mostIds), ...more].join(", ")})`;
 }

@@ -1,7 +1,12 @@
 import type { AgentState, ControlOf } from "@moora/agent-core-state-machine";
-import { modelFor, reflectTaskType, toolOf, isBlacklisted } from "@moora/agent-core-state-machine/internal";
+import {
+  isBlacklisted,
+  modelFor,
+  offeredToolsAt,
+  reflectTaskType,
+} from "@moora/agent-core-state-machine/internal";
 import type { LlmRequest, LlmSettings, LlmTool, LlmToolChoice } from "@moora/llm";
-import { internalTools, wantsInternalTools } from "../internal-tools.ts";
+import { internalToolsAt } from "../internal-tools.ts";
 import { jsonObjectOf } from "./json-object.ts";
 import { messagesAt, type LlmRequestCache } from "./messages.ts";
 import { reflectionMessages } from "./reflection.ts";
@@ -37,11 +42,19 @@ function planRequest(state: AgentState, control: ControlOf<"Planning">, cache?: 
   };
 }
 
-/** The offered tools. A tool of the agent replaces an internal one of the same name: providers refuse duplicate names. */
+/**
+ * The offered tools. A tool of the agent replaces an internal one of the same name: providers refuse duplicate names. Tools that were found
+ * are the last ones, in the order of the searches, so that the beginning of the list stays the same.
+ */
 function offeredTools(state: AgentState, cache?: LlmRequestCache): readonly LlmTool[] {
   const own = toolsAt(state);
-  if (!wantsInternalTools(state, cache)) return own;
-  return [...own, ...internalTools.filter(({ name }) => toolOf(state, name) === undefined)];
+  const internal = internalToolsAt(state, cache);
+  if (internal.length === 0) return own;
+  const offered = offeredToolsAt(state);
+  if (offered === undefined) return [...own, ...internal];
+  const named = (names: readonly string[]): readonly LlmTool[] =>
+    names.flatMap((name) => own.find((tool) => tool.name === name) ?? []);
+  return [...named(offered.always), ...internal, ...named(offered.found)];
 }
 
 /**

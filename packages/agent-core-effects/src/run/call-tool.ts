@@ -3,6 +3,7 @@ import { openCallOf, recordOf, wording } from "@moora/agent-core-state-machine/i
 import type { CallToolEffect } from "../effect.ts";
 import { dataAt } from "../data/data-at.ts";
 import { DataUpdates } from "../data/data-updates.ts";
+import { searchesTools, searchToolName } from "../internal-tools.ts";
 import { isPromise } from "../is-promise.ts";
 import { invalid, type Tool } from "../tool/define-tool.ts";
 import type { ToolQuestion } from "../tool/tool-asks.ts";
@@ -27,7 +28,9 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   const tool = toolNamed(host.parts.tools, effect.name);
   const problem = recordOf(state, effect.toolCallId)?.problem;
   if (tool === undefined || problem !== undefined) {
-    const refused = problem === undefined ? unknownTool(effect.name, host.parts.tools) : invalid(problem);
+    const search = searchesTools(state) ? searchToolName : undefined;
+    const refused =
+      problem === undefined ? unknownTool(effect.name, host.parts.tools, search) : invalid(problem);
     yield { dispatch: [resultInput(effect, refused, host)] };
     return;
   }

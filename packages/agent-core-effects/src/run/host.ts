@@ -1,4 +1,4 @@
-import type { AgentInput, AgentState, TraceNote } from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState, Replacement, TraceNote } from "@moora/agent-core-state-machine";
 import type { Progress } from "@moora/agent-webui-protocol";
 import type { LlmCaller } from "@moora/llm";
 import type { AnyData } from "../data/define-data.ts";
@@ -17,7 +17,23 @@ import type { HostFiles } from "./host-files.ts";
  */
 export type StateDecision =
   | string
-  | { readonly event: string; readonly note?: string; readonly trace?: TraceNote };
+  | {
+      readonly event: string;
+      readonly note?: string;
+      readonly trace?: TraceNote;
+      /** What the model and people read from now on in place of a message, a result, or the texts of the newest turn. */
+      readonly replaced?: readonly Replacement[];
+    };
+
+/** A decision that is made for the state at its turn, when nothing can come between the two. */
+export interface LateDecision {
+  readonly at: (state: AgentState) => StateDecision;
+  /** The session pauses with this reason: what follows waits until a person resumes it. */
+  readonly pause?: string;
+}
+
+/** What a handler may return. */
+export type HandlerDecision = StateDecision | LateDecision;
 
 /** The context of the handler of a custom state. `Data` is the type of the application data. */
 export interface StateContext<Data = unknown> extends DataContext<Data> {
@@ -51,7 +67,7 @@ export type StateContextOf<Data, Context> = unknown extends Context
 export type StateHandler<Data = unknown> = (
   state: AgentState,
   context: StateContext<Data>,
-) => StateDecision | Promise<StateDecision>;
+) => HandlerDecision | Promise<HandlerDecision>;
 
 /** A predicate of an approval policy. Returns whether a human must approve this call. */
 export type ApprovalPredicate = (call: {

@@ -9,7 +9,13 @@ import type {
   ObservedToolCall,
   TurnPart,
 } from "@moora/agent-core-state-machine";
-import { needsHuman, recordOf, toolNameOf, toolOf } from "@moora/agent-core-state-machine/internal";
+import {
+  hiddenAmong,
+  needsHuman,
+  recordOf,
+  toolNameOf,
+  toolOf,
+} from "@moora/agent-core-state-machine/internal";
 import type { LlmFile, LlmOutcome } from "@moora/llm";
 import { fileToUrl } from "@moora/llm/internal";
 import { callId } from "../call-id.ts";
@@ -62,6 +68,12 @@ export function numberedTurn(
     calls.push(mayAsk(state, call) ? { ...call, digest: callDigest(state, host, call) } : call);
     return { type: "call", toolCallId: call.id, ...raw };
   });
+  // A call of a tool that is not offered runs like any other; the model may need its schema for the next one.
+  const hidden = hiddenAmong(
+    state,
+    calls.map(({ name }) => name),
+  );
+  if (hidden.length > 0) before.push({ type: "tools-found", names: [...hidden], timestamp: now });
   return { parts, calls, before, origin, raw: rawTurn };
 }
 

@@ -1,4 +1,10 @@
-import type { AgentInput, AgentState, InputOf, TraceNote } from "@moora/agent-core-state-machine";
+import type {
+  AgentInput,
+  AgentState,
+  InputOf,
+  Replacement,
+  TraceNote,
+} from "@moora/agent-core-state-machine";
 import { addAgentUsage, frozenState } from "@moora/agent-core-state-machine/internal";
 import { shownValue } from "@moora/llm/internal";
 import type { RunStateEffect } from "../effect.ts";
@@ -11,7 +17,7 @@ import { DataUpdates, noData } from "../data/data-updates.ts";
 import { callToolOfHandler, type HandlerWork } from "./handler-tool-call.ts";
 import { commitOf } from "./commit-data.ts";
 import { handlerSpending } from "./handler-spending.ts";
-import type { EffectHost, StateContext, StateDecision } from "./host.ts";
+import type { EffectHost, HandlerDecision, LateDecision, StateContext, StateDecision } from "./host.ts";
 import { reportUsage, usageReported } from "./late-usage.ts";
 import { validUsage } from "./valid-usage.ts";
 
@@ -43,9 +49,18 @@ export function* runState(effect: RunStateEffect, state: AgentState, host: Effec
     ...(follows ? ({ usageFollows: true } as const) : {}),
   };
   const base = { type: "state-handled", key, ...used, timestamp: clock.now() } as const;
-  const input = decisionToInput(effect.name, decision, base);
-  if (updates === undefined || updates.isEmpty) yield* dispatch(input);
-  else yield* dispatch((at) => withPatches(input, base, updates, at));
+  const inputAt = (at: AgentState): StateHandled => {
+    const input = decisionToInput(
+      effect.name,
+      () => (isLate(decision) ? decision.at(frozenState(at)) : decision),
+      base,
+    );
+    return updates === undefined || updates.isEmpty ? input : withPatches(input, base, updates, at);
+  };
+  // Before the decision: what follows from it does not begin.
+  if (isLate(decision) && decision.pause !== undefined)
+    yield* dispatch(pauseInput(decision.pause, clock.now()), inputAt);
+  else yield* dispatch(isLate(decision) || updates?.isEmpty === false ? inputAt : inputAt(state));
 }
 
 /** The updates of a handler; undefined for an agent without data. Throws `DataRefused` for data of another version. */
@@ -66,7 +81,7 @@ function withPatches(
   base: HandledBase,
   updates: DataUpdates,
   state: AgentState,
-): AgentInput {
+): StateHandled {
   try {
     return { ...input, patches: updates.changeAt(state).patches };
   } catch (error) {
@@ -77,17 +92,19 @@ function withPatches(
 type HandledBase = Omit<StateHandled, "event" | "note" | "trace">;
 
 /** The input that leaves the state. An invalid decision counts as a failure of the handler. */
-function decisionToInput(name: string, decision: StateDecision, base: HandledBase): StateHandled {
+function decisionToInput(name: string, decide: () => StateDecision, base: HandledBase): StateHandled {
   try {
+    const decision = decide();
     if (!isDecision(decision)) {
       const fix = "return the name of an event, or { event }.";
       throw new Error(`The handler of ${name} returned ${shownValue(decision)}; ${fix}`);
     }
     if (typeof decision === "string") return assertLoggable({ ...base, event: decision.toWellFormed() });
-    const { event, note, trace } = decision;
+    const { event, note, trace, replaced } = decision;
     const noted = note === undefined ? {} : { note: note.toWellFormed() };
     const traced = trace === undefined ? {} : { trace: wellFormed(trace) };
-    return assertLoggable({ ...base, event: event.toWellFormed(), ...noted, ...traced });
+    const replacing = replaced === undefined ? {} : { replaced: replaced.map(wellFormedText) };
+    return assertLoggable({ ...base, event: event.toWellFormed(), ...noted, ...traced, ...replacing });
   } catch (error) {
     return { ...base, ...handlerFailed(error) };
   }
@@ -98,6 +115,20 @@ function wellFormed(note: TraceNote): TraceNote {
   const text: unknown = Object(note).text;
   return typeof text === "string" ? { ...note, text: text.toWellFormed() } : note;
 }
+
+const wellFormedText = (replacement: Replacement): Replacement => ({
+  ...replacement,
+  content: replacement.content.toWellFormed(),
+});
+
+const isLate = (decision: HandlerDecision): decision is LateDecision =>
+  typeof decision === "object" && decision !== null && "at" in decision && typeof decision.at === "function";
+
+const pauseInput = (reason: string, timestamp: number): AgentInput => ({
+  type: "session-paused",
+  reason: reason.toWellFormed(),
+  timestamp,
+});
 
 /** Handlers without types may return anything. */
 const isDecision = (value: unknown): boolean =>
@@ -117,7 +148,7 @@ function* stateDecision(
   state: AgentState,
   host: EffectHost,
   work: HandlerWork,
-): EffectProgram<StateDecision> {
+): EffectProgram<HandlerDecision> {
   const { states } = host.parts;
   const handler = Object.hasOwn(states, effect.name) ? states[effect.name] : undefined;
   if (handler === undefined) return "NoHandlerForState";

@@ -4,6 +4,7 @@ import { recordOf, transcriptOf } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { AgentState } from "../state.ts";
 import type { ControlOf } from "./control.ts";
+import { offeredToolsAt } from "./offered-tools.ts";
 import {
   callIdsOfEntry,
   clearableIn,
@@ -11,6 +12,7 @@ import {
   sizesIn,
   sizesOf,
   tokensIn,
+  tokensOfTools,
   type ContextSizes,
 } from "./context-sizes.ts";
 import { hiddenRanges, isVisible, summariesIn, type Hidden } from "./visible-entries.ts";
@@ -28,6 +30,8 @@ export interface ContextPlan {
   readonly leftOut: Readonly<Record<"window" | "summary" | "handoff" | "withheld", number>>;
   /** The ids of the calls whose results are left out. The model can load them again. */
   readonly clearedResults: readonly string[];
+  /** The names of the tools that the model has found, and of those that are not offered. Absent where it does not search. */
+  readonly tools?: { readonly found: readonly string[]; readonly hidden: readonly string[] };
 }
 
 /** The part of the limit that a shortening has to save. */
@@ -51,12 +55,14 @@ export function contextAt(state: AgentState): ContextPlan {
     else if (!isVisible(entry, index, hidden)) leftOut[hiddenBy(index, hidden)] += 1;
     else clearedResults.push(...callIdsOfEntry(entry).filter((id) => isClearedCall(state, index, id)));
   }
+  const { found, hidden: searched } = offeredToolsAt(state, Infinity) ?? {};
   return {
     tokens: nextTokens(state),
     maxInputTokens: inputLimit(state.config),
     sizes: sizesOf(state, windowStart, transcript.length, hidden),
     leftOut,
     clearedResults,
+    ...(found === undefined || searched === undefined ? {} : { tools: { found, hidden: searched } }),
   };
 }
 
@@ -80,9 +86,13 @@ export function nextTokens(state: AgentState): number {
     : tokensIn(sizesOf(state, windowStart, length, hiddenFrom(state, windowStart)));
 }
 
-/** An estimate of the entries since the last request. */
-const addedTokens = (state: AgentState): number =>
-  tokensIn(sizesIn(state, state.reActContext.seen, transcriptOf(state).length, []));
+/** An estimate of the entries since the last request, and of the tools that were found since. */
+function addedTokens(state: AgentState): number {
+  const entries = tokensIn(sizesIn(state, state.reActContext.seen, transcriptOf(state).length, []));
+  const now = offeredToolsAt(state)?.found;
+  const next = now && offeredToolsAt(state, Infinity)?.found.filter((name) => !now.includes(name));
+  return entries + tokensOfTools(state, next ?? []);
+}
 
 /** Estimated tokens as the provider counts them. */
 const asCounted = ({ reActContext: { counted } }: AgentState, tokens: number): number =>

@@ -2,6 +2,7 @@ import type { AgentAttachment } from "@moora/agent-webui-protocol";
 import { messageOf, recordOf, transcriptOf } from "../collections/state-lists.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, TurnPart } from "../state.ts";
 import { callIdsIn } from "../turn-parts.ts";
+import { offeredToolsAt } from "./offered-tools.ts";
 import { isVisible, type Hidden } from "./visible-entries.ts";
 
 /** The tokens of the parts of a request, estimated: a quarter of the characters, and 1,000 for each file. */
@@ -75,10 +76,18 @@ export function sizesOf(
   const sizes = sizesIn(state, from, until, hidden);
   const { config, tools } = state;
   const instructions = tokensOf(config.systemPrompt.length + (config.answerSchema?.length ?? 0));
+  const { always, found } = offeredToolsAt(state, Infinity) ?? { always: Object.keys(tools), found: [] };
+  return { ...sizes, instructions, tools: tokensOfTools(state, [...always, ...found]) };
+}
+
+/** The estimated tokens of the definitions of tools. */
+export function tokensOfTools({ tools }: AgentState, names: readonly string[]): number {
   let length = 0;
-  for (const [name, { description, schema }] of Object.entries(tools))
+  for (const name of names) {
+    const { description, schema } = tools[name] ?? { description: "", schema: "" };
     length += name.length + description.length + schema.length;
-  return { ...sizes, instructions, tools: tokensOf(length) };
+  }
+  return tokensOf(length);
 }
 
 /** The sum of all parts. */

@@ -28,6 +28,7 @@ export const answerAt = (state: AgentState): string => textIn(lastTurn(state)?.p
 
 /** The failure of an event that a custom row leads to Error. */
 function failureOf({ event, detail }: AnyFiredEvent, from: string): AgentFailure {
+  if (event === "Blocked" && detail !== undefined) return loopFailure(event, detail);
   const said = detail === undefined ? "" : ` ${detail}`;
   const message = `The event ${event} ended the loop in ${from}.${said}`;
   if (isLoopFailureKind(event)) return loopFailure(event, message);

@@ -4,6 +4,7 @@ import type { ControlOf } from "../control/control.ts";
 import { stateKey } from "../keys.ts";
 import type { AgentState } from "../state.ts";
 import { move } from "../control/move.ts";
+import { hiddenAmong } from "../control/offered-tools.ts";
 import { isLoopRunning } from "./loop.ts";
 import type {
   AddContextNoteInput,
@@ -12,7 +13,9 @@ import type {
   LlmChunkInput,
   StateHandledInput,
   StateHandlerStartedInput,
+  ToolsFoundInput,
 } from "../input.ts";
+import { replace } from "../control/replace.ts";
 import { patchedData } from "./data.ts";
 import type { InputHandler } from "./input-handler.ts";
 import { isPaused } from "./pause.ts";
@@ -38,6 +41,16 @@ export const historyToolCallsAdded: InputHandler<AddToolCallsToContextInput> = (
 
 const isAnswered = (state: AgentState, id: string): boolean => (recordOf(state, id)?.result ?? null) !== null;
 
+/** The open request stays as it is. A tool that is found again after it gave way to newer ones is the newest. */
+export const toolsFound: InputHandler<ToolsFoundInput> = (state, { names }) => {
+  if (!isLoopRunning(state)) return "no-loop";
+  const added = hiddenAmong(state, names);
+  if (added.length === 0) return "nothing-new";
+  const { foundTools = [], seen: since } = state.reActContext;
+  const others = foundTools.filter(({ name }) => !added.includes(name));
+  return (edit) => edit.setContext({ foundTools: [...others, ...added.map((name) => ({ name, since }))] });
+};
+
 export const contextNoteAdded: InputHandler<AddContextNoteInput> = (state, { text }) => {
   if (!isLoopRunning(state)) return "no-loop";
   if (text.trim() === "") return "blank";
@@ -60,7 +73,7 @@ export const stateHandlerStarted: InputHandler<StateHandlerStartedInput> = (stat
 };
 
 export const stateHandled: InputHandler<StateHandledInput> = (state, input) => {
-  const { key, event, note, trace, usage, usageFollows, patches = [] } = input;
+  const { key, event, note, trace, usage, usageFollows, patches = [], replaced = [] } = input;
   if (handledState(state, key) === undefined) return "wrong-key";
   const data = patchedData(state, patches);
   if (typeof data === "string") return data;
@@ -68,6 +81,7 @@ export const stateHandled: InputHandler<StateHandledInput> = (state, input) => {
     if (data !== undefined) edit.setData(data.value, patches);
     edit.addToolUsage(usage);
     if (usageFollows === true) awaitUsageOfHandler(edit);
+    for (const replacement of replaced) replace(edit, replacement);
     if (note !== undefined && note.trim() !== "") edit.addEntry({ type: "note", text: note });
     move<"Custom">(edit, {
       event,

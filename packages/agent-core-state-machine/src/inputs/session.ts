@@ -157,6 +157,8 @@ const requestPart = ({ config, tools }: Configuration): unknown => [
   config.answerSchema,
   config.toolCalls.parallel,
   config.toolCalls.blacklist,
+  // A former name may be that of a found tool.
+  config.toolSearch === undefined ? null : [config.toolSearch, tools],
   Object.entries(tools).map(([name, { description, schema }]) => [name, description, schema]),
 ];
 

@@ -108,6 +108,7 @@ export function keepLaws({
       checkLookUp(effects, next, wanted);
       const [open, work] = resumed(next, wanted);
       keys.follow(open, work);
+      if (input.type === "state-handled" && input.replaced !== undefined) requests.replaced();
       requests.follow(open, Object.values(work).find(({ type }) => type === "call-llm")?.key ?? "");
       applied.push(input);
       checkLate(applied.slice(-(thorough ? lateAnswers : 3)), next);

@@ -47,6 +47,11 @@ export class RequestLedger {
     this.#dialects = dialects;
   }
 
+  /** A handler has replaced texts: the next request need not extend the last one. */
+  replaced(): void {
+    this.#last = undefined;
+  }
+
   /** `key` is that of the wanted model call, whose request was checked when it was first wanted. */
   follow(state: AgentState, key: string): void {
     if (key === this.#key) return;
@@ -85,9 +90,11 @@ function checkPrefix(last: Asked, { request, config, tools }: Asked): void {
     );
     assertLaw(
       request.tools === last.request.tools ||
-        JSON.stringify(request.tools) === JSON.stringify(last.request.tools),
+        JSON.stringify(
+          request.tools.slice(0, config.toolSearch === undefined ? undefined : last.request.tools.length),
+        ) === JSON.stringify(last.request.tools),
       "L7",
-      () => "the tools differ from those of the last request",
+      () => "the tools do not extend those of the last request",
     );
   }
   const { messages } = last.request;
@@ -107,16 +114,18 @@ const isTrailingContinueNote = (
 ): boolean => index === messages.length - 1 && message.role === "note" && message.text === "Go on.";
 
 /**
- * The values that may change the beginning of a request: the window, the results that are left out, the summaries, the withheld entries, the handoffs, and the rung of the
+ * The values that may change the beginning of a request: the loop, if tools are found for it alone, the window, the results that are left out, the summaries, the withheld entries, the handoffs, and the rung of the
  * model. On the rung of earlier turns, each turn changes the one before.
  */
 function horizonAt(state: AgentState): string {
-  const { windowStart, seen, clearedUntil = 0 } = state.reActContext;
+  const { windowStart, seen, clearedUntil = 0, loopStart } = state.reActContext;
+  const { toolSearch } = state.config;
+  const foundFor = typeof toolSearch === "object" && toolSearch.keep === "loop" ? loopStart : 0;
   const ladder = ladderAt(state);
   const rung = JSON.stringify([ladder?.raw === "earlier" ? seen : ladder?.raw, ladder?.files]);
   const visible = state.transcript.slice(0, seen);
   const summaries = visible.filter((entry) => entry.type === "summary").length;
   const withheld = visible.filter((entry) => entry.withheld === true).length;
   const handoffs = visible.filter((entry) => entry.type === "handoff").length;
-  return `${windowStart}/${clearedUntil}/${summaries}/${withheld}/${handoffs}/${rung}`;
+  return `${windowStart}/${clearedUntil}/${summaries}/${withheld}/${handoffs}/${foundFor}/${rung}`;
 }

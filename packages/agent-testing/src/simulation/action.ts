@@ -1,7 +1,9 @@
 import type { AgentConfigChange, Decision } from "@moora/agent";
+import type { Draws } from "./draws.ts";
 import type { ModelAnswer } from "./model-answer.ts";
 import type { Release } from "./release.ts";
 import type { WriteFault, WriteTarget } from "./sim-log.ts";
+import type { SimWorld } from "./sim-world.ts";
 import type { ToolAnswer } from "./tool-answer.ts";
 
 /**
@@ -17,14 +19,16 @@ export type SimAction =
       /** The log refuses the record, as it refuses one that is too large. */
       readonly oversized?: true;
     }
-  | { readonly type: "cancel" | "pause" | "resume"; readonly host?: number }
+  | { readonly type: "cancel"; readonly host?: number }
+  | { readonly type: "pause"; readonly host?: number }
+  | { readonly type: "resume"; readonly host?: number }
+  /** A schedule that is due once, so many milliseconds from now. */
+  | { readonly type: "schedule"; readonly inMs: number; readonly host?: number }
   /**
    * The owner is canceled in the middle of a step of its sub-agents: at this passage of their logs from now on, counted from 1, before it
    * ends. A call of a log has a passage there and one back.
    */
   | { readonly type: "cancel-sub-agent"; readonly passage: number }
-  /** A schedule that is due once, so many milliseconds from now. */
-  | { readonly type: "schedule"; readonly inMs: number; readonly host?: number }
   /** The application changes its data by one of the recipes in `updates`. */
   | { readonly type: "update"; readonly nth?: number; readonly host?: number }
   | { readonly type: "model-streams"; readonly text: string; readonly nth?: number }
@@ -85,50 +89,34 @@ export interface SimulatedSession {
   readonly actions: readonly SimAction[];
 }
 
-/** The fault or kind of answer that an action counts as in a report; undefined if it is neither. */
-export function faultOf(action: SimAction): string | undefined {
-  switch (action.type) {
-    case "message":
-      return action.oversized === true ? "oversized" : undefined;
-    case "model-streams":
-      return "llm:chunk";
-    case "model-answers":
-      return `llm:${action.answer.kind}`;
-    case "tool-answers":
-      return `tool:${action.answer.kind}`;
-    case "decide":
-      return action.forged === true ? "forged-decision" : undefined;
-    case "repeat-input":
-      return "double-answer";
-    case "clock-jumps":
-      return "clock-jump";
-    case "open":
-      return "second-host";
-    case "take-up":
-      return action.approvesAll === true ? "blanket-approval" : undefined;
-    case "write-fails":
-      return `write:${action.on ?? action.how}`;
-    case "take-over":
-      return "takeover";
-    case "lease":
-      return action.while === undefined ? `lease:${action.renewal}` : "lease:in-append";
-    case "append-ends":
-      return action.crashes === true ? "crash:appended" : undefined;
-    case "cancel":
-    case "pause":
-    case "schedule":
-    case "late-result":
-    case "outside-result":
-    case "crash":
-    case "close":
-    case "listener-throws":
-      return action.type;
-    case "cancel-sub-agent":
-    case "probe-answers":
-    case "resume":
-    case "update":
-    case "time-passes":
-    case "release":
-      return undefined;
-  }
+/** The actions of some types. */
+export type Of<Type extends SimAction["type"]> = Extract<SimAction, { readonly type: Type }>;
+
+/** A possible action: its weight, and the function that draws its details. */
+export interface Candidate {
+  readonly weight: number;
+  readonly draw: () => SimAction | Promise<SimAction>;
 }
+
+/** A kind of action. */
+export interface ActionRow<Action extends SimAction> {
+  /** The fault or kind of answer that it counts as in a report. Default: neither. */
+  fault?(action: Action): string | undefined;
+  /** The actions of this kind that can be drawn in a world. Default: it is the end of something that is pending. */
+  draw?(world: SimWorld, draws: Draws): readonly Candidate[];
+  /** Lets it happen. Returns false, and does nothing, where it cannot happen in the world as it is. */
+  perform(world: SimWorld, action: Action): boolean | Promise<boolean>;
+  /** Plainer forms of it, the plainest first. Default: none, beside those without `host` and `nth`. */
+  simpler?(action: Action): Iterable<SimAction>;
+}
+
+/** One row for each kind of action. */
+export type ActionRows<Type extends SimAction["type"]> = { readonly [Each in Type]: ActionRow<Of<Each>> };
+
+/** One candidate where it is possible, or none. */
+export const when = (isPossible: boolean, weight: number, draw: Candidate["draw"]): readonly Candidate[] =>
+  isPossible ? [{ weight, draw }] : [];
+
+/** The item that an action means among those of a list: counted from 0, wrapping around. */
+export const nthOf = <T>(items: readonly T[], nth: number = 0): T | undefined =>
+  items.length === 0 ? undefined : items[nth % items.length];

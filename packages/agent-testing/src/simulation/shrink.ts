@@ -1,7 +1,7 @@
 import type { SimulatedSession } from "./action.ts";
 import { InvariantBroken } from "./invariant-broken.ts";
 import type { NextAction, SessionResult } from "./simulate-session.ts";
-import { simplerActions } from "./simpler-actions.ts";
+import { simplerActions } from "./actions.ts";
 
 /** Simulates a session again, as it is given. */
 export type Replay = (session: SimulatedSession) => Promise<SessionResult>;

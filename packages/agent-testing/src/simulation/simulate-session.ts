@@ -4,7 +4,7 @@ import type { SimAction, SimulatedSession } from "./action.ts";
 import { settleSession, takesMessage } from "./settle-session.ts";
 import { checkEnd, checkStep, type Invariants } from "./invariants.ts";
 import { check, InvariantBroken } from "./invariant-broken.ts";
-import { performAction } from "./perform-action.ts";
+import { performAction } from "./actions.ts";
 import { edgeToText } from "./coverage.ts";
 import { nextTurn } from "./finish-work.ts";
 import { SimWorld, type StoryLine, type WorldOptions } from "./sim-world.ts";

@@ -8,7 +8,7 @@ import { defaultDialects } from "../laws/default-dialects.ts";
 import { seededChoose } from "../seeded-choose.ts";
 import type { SimulatedSession } from "./action.ts";
 import { neverCame, unwalkedEdges } from "./coverage.ts";
-import { drawAction } from "./draw-action.ts";
+import { drawAction } from "./actions.ts";
 import { drawsFor } from "./draws.ts";
 import { faultFilter, faultNames } from "./faults.ts";
 import { identityOf } from "./identity.ts";

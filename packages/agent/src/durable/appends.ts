@@ -7,8 +7,11 @@ import { inputToRecord } from "./session-record.ts";
 /** The maximum length of one append to a log, in characters. */
 export const longestAppend = ({ log }: LogHandle): number => log.maxRecordLength ?? maxRecordLength;
 
+/** An accepted input and its transition. */
+export type AcceptedInput = Pick<PendingStep, "input" | "after">;
+
 /** The records of steps, each chained to the one before it. */
-export function stepsToRecords(head: ChainHead, steps: readonly PendingStep[]): readonly LogRecord[] {
+export function stepsToRecords(head: ChainHead, steps: readonly AcceptedInput[]): readonly LogRecord[] {
   const records: LogRecord[] = [];
   let last = head;
   for (const { input: pending, after } of steps) {

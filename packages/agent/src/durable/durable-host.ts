@@ -13,7 +13,7 @@ import type { Session } from "../session/session.ts";
 import { randomId } from "../user-message.ts";
 import { callerBase } from "./call-owner.ts";
 import type { DurableOptions, SessionInfo } from "./durable-session.ts";
-import { GracefulClose } from "./graceful-close.ts";
+import { gracefulClose } from "./graceful-close.ts";
 import { hasEnded, type LeaseKeeper } from "./lease-keeper.ts";
 import { logAppendRetry, logClosed, logLost, logOpened, writerLogs } from "./lifecycle-logs.ts";
 import { isFinal, lostError, unwritableError } from "./log-failures.ts";
@@ -37,7 +37,7 @@ export class DurableHost<Answer> {
   /** Undefined if this session saves no snapshots. */
   readonly #snapshots: SnapshotKeeper | undefined;
   readonly #follower: LogFollower;
-  readonly #closing: GracefulClose;
+  readonly #close: (graceMs: number) => Promise<void>;
   #lease: LeaseKeeper | undefined;
   /** The cancels of sub-agents that the opening has begun. `close` waits for them. */
   #cancels: Promise<void> | undefined;
@@ -63,7 +63,7 @@ export class DurableHost<Answer> {
     this.#hosted = hostSession(agent, this.#sessionBase());
     this.#snapshots = access === "run" && options.snapshots !== false ? this.#newSnapshotKeeper() : undefined;
     this.#follower = new LogFollower({ handle, clock, pull: () => this.#pull() });
-    this.#closing = new GracefulClose({
+    this.#close = gracefulClose({
       clock,
       onBegin: () => this.#lifecycle.drain(),
       drained: () => this.#hosted.drained(),
@@ -133,7 +133,7 @@ export class DurableHost<Answer> {
 
   /** Closes the session. A second call ends the wait for running tools. */
   close(graceMs: number): Promise<void> {
-    return this.#closing.close(this.#options.access === "run" ? graceMs : 0);
+    return this.#close(this.#options.access === "run" ? graceMs : 0);
   }
 
   async #shutDown(): Promise<void> {

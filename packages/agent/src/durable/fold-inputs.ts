@@ -1,39 +1,32 @@
 import { inputAt, type DispatchedInput } from "@moora/agent-core-effects";
-import { step, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
-import type { ChainHead, LogRecord } from "@moora/event-log";
+import { step, type AgentInput, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
 import { parseOrRefuse } from "../session/parse-or-refuse.ts";
-import { inputToRecord } from "./session-record.ts";
+import { PendingInput } from "../session/pending-input.ts";
 
-/** A state with the last record that led to it. */
-export interface Fold {
-  readonly state: AgentState;
-  readonly head: ChainHead;
-}
-
-/** One input, with the state before and after it: the same state if it did not apply. */
+/** One input, with the state before it and its transition, which has the same state if it did not apply. */
 export interface FoldStep {
-  readonly input: AgentInput;
+  readonly input: PendingInput;
   readonly before: AgentState;
-  readonly after: AgentState;
+  readonly after: AgentStep;
 }
 
-/** The records of the inputs that apply to a fold, and the fold after them. `check` returns an input as the session may take it. */
+/** Whether an input changed the state. */
+export const hasApplied = ({ before, after }: FoldStep): boolean => after.state !== before;
+
+/**
+ * The steps of inputs from a state on. A late-bound input is computed for the state before it. `check` returns an input as the session
+ * may take it.
+ */
 export function foldInputs(
-  { state, head }: Fold,
+  state: AgentState,
   inputs: readonly DispatchedInput[],
   check: (input: AgentInput) => AgentInput = parseOrRefuse,
-): { readonly records: readonly LogRecord[]; readonly fold: Fold; readonly steps: readonly FoldStep[] } {
-  const records: LogRecord[] = [];
-  const steps: FoldStep[] = [];
-  let fold = { state, head };
-  for (const dispatched of inputs) {
-    const input = check(inputAt(dispatched, fold.state));
-    const stepped = step(input)(fold.state);
-    steps.push({ input, before: fold.state, after: stepped.state });
-    if (stepped.state === fold.state) continue;
-    const record = inputToRecord(fold.head, input, stepped.changes);
-    records.push(record);
-    fold = { state: stepped.state, head: { seq: record.seq, digest: record.digest } };
-  }
-  return { records, fold, steps };
+): readonly FoldStep[] {
+  let before = state;
+  return inputs.map((dispatched) => {
+    const input = check(inputAt(dispatched, before));
+    const folded = { input: new PendingInput(input), before, after: step(input)(before) };
+    before = folded.after.state;
+    return folded;
+  });
 }

@@ -11,39 +11,29 @@ export interface CloseOptions {
   readonly shutDown: () => Promise<void>;
 }
 
-/** Closes a session once: waits for running work up to a grace period, then ends it. A second call ends the wait. */
-export class GracefulClose {
-  readonly #options: CloseOptions;
-  #closing: { readonly done: Promise<void>; readonly hurry: () => void } | undefined;
-
-  constructor(options: CloseOptions) {
-    this.#options = options;
-  }
-
-  /** Waits for up to `graceMs`; 0 does not wait, and Infinity waits without a limit. Resolves when the session is closed. */
-  close(graceMs: number): Promise<void> {
-    this.#closing?.hurry();
-    this.#closing ??= this.#begin(graceMs);
-    return this.#closing.done;
-  }
-
-  #begin(graceMs: number): { readonly done: Promise<void>; readonly hurry: () => void } {
-    const hurry = Promise.withResolvers<void>();
-    return { hurry: hurry.resolve, done: this.#run(graceMs, hurry.promise) };
-  }
-
-  async #run(graceMs: number, hurry: Promise<void>): Promise<void> {
-    const { onBegin, shutDown } = this.#options;
+/**
+ * Returns a function that closes a session once. It waits for running work for up to `graceMs`, and then ends that: 0 does not wait, and
+ * Infinity waits without a limit. A second call ends the wait. Resolves when the session is closed.
+ */
+export function gracefulClose({
+  clock,
+  onBegin,
+  drained,
+  shutDown,
+}: CloseOptions): (graceMs: number) => Promise<void> {
+  const end = Promise.withResolvers<void>();
+  let closing: Promise<void> | undefined;
+  const close = async (graceMs: number): Promise<void> => {
     onBegin();
-    if (graceMs > 0) await this.#wait(graceMs, hurry);
+    if (graceMs > 0) {
+      const cancelTimer = setLongTimeout(clock, graceMs, end.resolve);
+      await Promise.race([drained(), end.promise]);
+      cancelTimer();
+    }
     await shutDown();
-  }
-
-  async #wait(graceMs: number, hurry: Promise<void>): Promise<void> {
-    const { clock, drained } = this.#options;
-    const late = Promise.withResolvers<void>();
-    const cancelTimer = setLongTimeout(clock, graceMs, late.resolve);
-    await Promise.race([drained(), late.promise, hurry]);
-    cancelTimer();
-  }
+  };
+  return (graceMs: number): Promise<void> => {
+    if (closing !== undefined) end.resolve();
+    return (closing ??= close(graceMs));
+  };
 }

@@ -9,19 +9,14 @@ export interface FollowerOptions {
   readonly pull: () => Promise<boolean>;
 }
 
-interface Pulling {
-  readonly type: "pulling";
-  readonly done: Promise<void>;
-  /** Whether something may have been appended since the pull began. */
-  isRequestedAgain: boolean;
-}
-
 /** Pulls the new records of a log, one pull at a time: when the log reports a change, on request, and after a failure. */
 export class LogFollower {
   readonly #pull: () => Promise<boolean>;
   readonly #retry: Retries;
   readonly #stopWatching: () => void;
-  #phase: { readonly type: "idle" } | Pulling = { type: "idle" };
+  #pulling: Promise<void> | undefined;
+  /** Whether something may have been appended since the last pull began. */
+  #isRequested = false;
 
   constructor({ handle, clock, pull }: FollowerOptions) {
     this.#pull = pull;
@@ -31,20 +26,13 @@ export class LogFollower {
 
   /** Resolves when all records that the log contains now are applied. */
   refresh(): Promise<void> {
-    if (this.#phase.type === "pulling") {
-      this.#phase.isRequestedAgain = true;
-      return this.#phase.done;
-    }
-    const { promise: done, resolve, reject } = Promise.withResolvers<void>();
-    const phase: Pulling = { type: "pulling", done, isRequestedAgain: false };
-    this.#phase = phase;
-    this.#pullAll(phase).then(resolve, reject);
-    return done;
+    this.#isRequested = true;
+    return (this.#pulling ??= this.#pullAll());
   }
 
   /** Resolves when no pull is running. */
   async idle(): Promise<void> {
-    if (this.#phase.type === "pulling") await this.#phase.done;
+    await this.#pulling;
   }
 
   stop(): void {
@@ -52,13 +40,13 @@ export class LogFollower {
     this.#retry.stop();
   }
 
-  async #pullAll(phase: Pulling): Promise<void> {
-    do {
-      phase.isRequestedAgain = false;
+  async #pullAll(): Promise<void> {
+    while (this.#isRequested) {
+      this.#isRequested = false;
       if (await this.#pull()) this.#retry.succeeded();
       else this.#retry.failed();
-    } while (phase.isRequestedAgain);
-    // Set now, not when `done` settles, so that a request in between starts another pull.
-    this.#phase = { type: "idle" };
+    }
+    // Now, not when the promise settles, so that a request in between starts another pull.
+    this.#pulling = undefined;
   }
 }

@@ -1,10 +1,16 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import { checkedChain, LogError, type ChainHead, type LogRecord, type MaybePromise } from "@moora/event-log";
-import { andThen } from "@moora/event-log/store";
+import { andThen, readInTurns } from "@moora/event-log/store";
 import type { CommitResult, CommittedInput } from "@moora/moorex";
-import type { InputLedger, PendingStep } from "../session/machine.ts";
+import type { InputLedger } from "../session/machine.ts";
 import { PendingInput } from "../session/pending-input.ts";
-import { splitIntoAppends, appendInTurn, longestAppend, stepsToRecords } from "./appends.ts";
+import {
+  splitIntoAppends,
+  appendInTurn,
+  longestAppend,
+  stepsToRecords,
+  type AcceptedInput,
+} from "./appends.ts";
 import type { LogHandle } from "./log-handle.ts";
 import { attempt, andFinally } from "./maybe-promise.ts";
 import { SessionError } from "./session-error.ts";
@@ -24,8 +30,8 @@ export interface LogWriterOptions {
 }
 
 /**
- * Writes the accepted inputs of one session to its log, and reads the records that other processes appended: after a
- * conflict, or when the log reports a change.
+ * The way into a log: appends accepted inputs by compare-and-set, and reads the records that other processes appended, after a
+ * conflict or when the log reports a change. An owner is that and a lease; a poster is that, and so is a runner of an engine.
  */
 export class LogWriter implements InputLedger {
   readonly #handle: LogHandle;
@@ -66,7 +72,7 @@ export class LogWriter implements InputLedger {
    * precede them in the log: those of other processes, and own inputs whose append was reported as failed. Throws
    * `StaleWriter` if another owner has taken the session over.
    */
-  commit(steps: readonly PendingStep[]): Commit {
+  commit(steps: readonly AcceptedInput[]): Commit {
     if (steps.every(isStored)) return this.#acknowledge(steps, []);
     const isCertain = !this.#mustReopen && this.#unacknowledged.size === 0;
     // Inputs of the log precede the intents of the effects that they make wanted: an append would conflict with them.
@@ -78,10 +84,18 @@ export class LogWriter implements InputLedger {
     return commit;
   }
 
-  /** The inputs that other processes have appended since. Dispatch them unchanged, then call `skipTo`. */
-  pull(): MaybePromise<readonly PendingInput[]> {
+  /**
+   * The inputs that other processes have appended since. Dispatch them unchanged, then call `skipTo`. A running commit resolves its own
+   * conflicts, and its records may be among the new ones. Own inputs with an unacknowledged append count as inputs of other processes
+   * here; the next commit settles them in order.
+   */
+  async pull(): Promise<readonly PendingInput[]> {
+    const { log } = this.#handle;
     // A log may report changes that this session knows, such as its own appends: its head costs less than its records.
-    return andThen(this.#handle.log.head(), (seq) => (seq <= this.#head.seq ? [] : this.#readNew()));
+    if ((await log.head()) <= this.#head.seq) return [];
+    const records = await readInTurns(log, this.#head.seq);
+    await this.#committing;
+    return this.#inputsOf(records.filter(({ seq }) => seq > this.#head.seq)).map(({ input }) => input);
   }
 
   /** Moves the head behind these inputs of the log, whether or not they became part of the session. */
@@ -91,18 +105,6 @@ export class LogWriter implements InputLedger {
 
   #advanceTo(position: ChainHead): void {
     if (position.seq > this.#head.seq) this.#head = position;
-  }
-
-  /**
-   * The new inputs of the log. A running commit resolves its own conflicts, and its records may be among the new ones. Own
-   * inputs with an unacknowledged append count as inputs of other processes here; the next commit settles them in order.
-   */
-  #readNew(): MaybePromise<readonly PendingInput[]> {
-    const unread = (records: readonly LogRecord[]): readonly PendingInput[] =>
-      this.#inputsOf(records.filter(({ seq }) => seq > this.#head.seq)).map(({ input }) => input);
-    return andThen(this.#handle.log.read(this.#head.seq), (records) =>
-      this.#committing === undefined ? unread(records) : this.#committing.then(() => unread(records)),
-    );
   }
 
   /** The inputs of records that follow the head. For records of this session they are the dispatched ones from `own`. */
@@ -127,14 +129,14 @@ export class LogWriter implements InputLedger {
   }
 
   /** The inputs of these steps that are in the log already, to be applied first. */
-  #precede(steps: readonly PendingStep[]): CommitResult<PendingInput> {
+  #precede(steps: readonly AcceptedInput[]): CommitResult<PendingInput> {
     const before = steps.filter(isStored).map(({ input }) => ({ input }));
     this.skipTo(before.map(({ input }) => input));
     return { before };
   }
 
-  #append(steps: readonly PendingStep[], onFailure: (error: unknown) => Commit): Commit {
-    const own = steps.some(isStored) ? steps.filter((step) => !isStored(step)) : steps;
+  #append(steps: readonly AcceptedInput[], onFailure: (error: unknown) => Commit): Commit {
+    const own = steps.some(isStored) ? steps.filter(isNew) : steps;
     const records = stepsToRecords(this.#head, own);
     const markUnacknowledged = (): void =>
       own.forEach(({ input }, index) => this.#unacknowledged.set(records[index]?.digest ?? "", input));
@@ -154,7 +156,7 @@ export class LogWriter implements InputLedger {
   }
 
   /** Gives the inputs of steps their positions. `records` are the records of the steps that this append contained. */
-  #acknowledge(steps: readonly PendingStep[], records: readonly LogRecord[]): undefined {
+  #acknowledge(steps: readonly AcceptedInput[], records: readonly LogRecord[]): undefined {
     let appended = 0;
     for (const { input } of steps) {
       const { seq, digest } = input.position ?? records[appended++] ?? this.#head;
@@ -178,17 +180,21 @@ export class LogWriter implements InputLedger {
   }
 
   /** Opens the log again after a failed write and appends once more: stores refuse appends until then. */
-  #retryOnce(steps: readonly PendingStep[], error: unknown): Commit {
+  #retryOnce(steps: readonly AcceptedInput[], error: unknown): Commit {
     if (!(error instanceof LogError) || error.code !== "LogWrite") throw error;
     this.#onRetry(error);
     return this.#appendAfterReopen(steps);
   }
 
   /** Opens the log again after a failed append, and reads its new records before the next append. */
-  #appendAfterReopen(steps: readonly PendingStep[]): Commit {
+  #appendAfterReopen(steps: readonly AcceptedInput[]): Commit {
     return andThen(this.#handle.renew(), () =>
       andThen(this.#handle.log.read(this.#head.seq), (records) => {
         this.#mustReopen = false;
+        const own = stepsToRecords(this.#head, steps.filter(isNew));
+        // The failed append has stored them, and nothing else precedes them.
+        if (own.length > 0 && records[own.length - 1]?.digest === own.at(-1)?.digest)
+          return this.#acknowledge(steps, own);
         if (records.length > 0) return this.#takeForeign(records);
         return this.#append(steps, (error) => {
           throw error;
@@ -199,7 +205,8 @@ export class LogWriter implements InputLedger {
 }
 
 /** Whether a step contains an input of the log, which is not appended again. */
-const isStored = ({ input }: PendingStep): boolean => input.position !== undefined;
+const isStored = ({ input }: AcceptedInput): boolean => input.position !== undefined;
+const isNew = (step: AcceptedInput): boolean => !isStored(step);
 
 /** Throws `StaleWriter` for the `session-opened` of another owner. */
 function checkOwner(input: AgentInput, seq: number): void {

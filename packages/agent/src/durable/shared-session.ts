@@ -1,8 +1,7 @@
-import type { Clock, DispatchedInput } from "@moora/agent-core-effects";
+import { effectsAt, type Clock, type DispatchedInput } from "@moora/agent-core-effects";
 import { step, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
-import { checkedChain, LogError, type EventLog, type LogRecord } from "@moora/event-log";
-import { readInTurns } from "@moora/event-log/store";
-import { checkIsAgent, checkIsLog, checkIsText } from "../check-arguments.ts";
+import { LogError, type EventLog } from "@moora/event-log";
+import { checkIsAgent, checkIsLog, checkIsReached, checkIsText } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
 import { checkOptions, type OptionForms } from "../check-options.ts";
 import type { Agent } from "../define-agent.ts";
@@ -11,18 +10,18 @@ import { checkAgent, openingInputs, openLog } from "../open-session.ts";
 import { safeErrorListener } from "../safe-error-listener.ts";
 import { logIgnored, logApplied } from "../session/log-inputs.ts";
 import { checkedListener, checkSeq } from "../session/session-arguments.ts";
+import type { PendingInput } from "../session/pending-input.ts";
 import { randomId } from "../user-message.ts";
-import { appendInTurn, longestAppend, splitIntoAppends } from "./appends.ts";
 import { checkIsNotClosed } from "./closed-session.ts";
 import { engineClaim, takeLease } from "./engine-lease.ts";
-import { foldInputs, type Fold, type FoldStep } from "./fold-inputs.ts";
+import { foldInputs, hasApplied, type FoldStep } from "./fold-inputs.ts";
 import { followLog } from "./follow-log.ts";
 import { inTurns } from "./in-turns.ts";
 import { writerLogs } from "./lifecycle-logs.ts";
 import { logHandle, type LogHandle } from "./log-handle.ts";
-import { restoreSession } from "./restore.ts";
+import { LogWriter } from "./log-writer.ts";
+import { restoreSession, type RestoredSession } from "./restore.ts";
 import { identityOf } from "./session-header.ts";
-import { recordToInput } from "./session-record.ts";
 
 /** The options of `openSharedSession`. */
 export interface SharedSessionOptions {
@@ -97,6 +96,18 @@ export interface SharedSession {
   follow(afterSeq: number, listener: (seq: number, input: AgentInput) => void): Promise<() => void>;
   /** Calls back when the log may have new records. Returns a function that unsubscribes. */
   watch(listener: () => void): () => void;
+  /**
+   * Resolves with the first state, of those that this runner reads and appends from the newest on, that is as `isReached` says. Follows
+   * the log meanwhile. Rejects with what `isReached` throws, and with `LogError`, code `LogRemoved`, if the session is removed.
+   */
+  waitFor(isReached: (state: AgentState) => boolean): Promise<AgentState>;
+  /**
+   * Runs the effect with this key, and follows the log meanwhile. The signal aborts when the session no longer wants the effect, and when
+   * the session was removed.
+   */
+  run(key: string, work: (signal: AbortSignal) => Promise<void>): Promise<void>;
+  /** Whether a call of `run` or `waitFor` has not ended. */
+  readonly isUsed: boolean;
 }
 
 /**
@@ -139,16 +150,27 @@ interface FoldedParts {
   readonly logger: Logger;
 }
 
+/** A call that waits for states of the session. */
+interface Waiter {
+  readonly changed: (state: AgentState) => void;
+  readonly removed: (error: LogError) => void;
+}
+
 class FoldedSession implements SharedSession {
   readonly #parts: FoldedParts;
-  #fold: Fold;
+  readonly #writer: LogWriter;
+  #state: AgentState;
   readonly #followers = new Set<Follower>();
+  readonly #waiters = new Set<Waiter>();
+  #stopWatching: (() => void) | undefined;
   /** Reads and appends of one runner run one after the other, in the order of the calls. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: FoldedParts, { state, head }: Fold) {
+  constructor(parts: FoldedParts, { state, head }: Pick<RestoredSession, "state" | "head">) {
+    const { handle, logger } = parts;
     this.#parts = parts;
-    this.#fold = { state, head };
+    this.#writer = new LogWriter({ handle, start: head, runsEffects: false, ...writerLogs(logger) });
+    this.#state = state;
   }
 
   get id(): string {
@@ -159,15 +181,16 @@ class FoldedSession implements SharedSession {
     return this.#parts.identity;
   }
 
+  get isUsed(): boolean {
+    return this.#waiters.size > 0;
+  }
+
   current(): AgentState {
-    return this.#fold.state;
+    return this.#state;
   }
 
   refresh(): Promise<AgentState> {
-    return this.#inTurn(async () => {
-      await this.#read();
-      return this.#fold.state;
-    });
+    return this.#inTurn(() => this.#read());
   }
 
   append(inputs: readonly DispatchedInput[]): Promise<SharedAppend> {
@@ -189,77 +212,119 @@ class FoldedSession implements SharedSession {
       return () => void this.#followers.delete(follower);
     };
     const onError = safeErrorListener(undefined);
-    return await followLog(this.#parts.handle, { onInput, onError }, afterSeq, listener);
+    return await this.#used(followLog(this.#parts.handle, { onInput, onError }, afterSeq, listener));
   }
 
   watch(listener: () => void): () => void {
     return this.#parts.handle.watch(listener);
   }
 
+  async waitFor(isReached: (state: AgentState) => boolean): Promise<AgentState> {
+    checkIsReached(isReached);
+    const { promise, resolve, reject } = Promise.withResolvers<AgentState>();
+    const changed = (state: AgentState): void => {
+      try {
+        if (isReached(state)) resolve(state);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    return await this.#during({ changed, removed: reject }, async () => {
+      const [, state] = await Promise.all([this.refresh(), promise]);
+      return state;
+    });
+  }
+
+  async run(key: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const controller = new AbortController();
+    const abort = (message: string): void => controller.abort(new DOMException(message, "AbortError"));
+    const changed = (state: AgentState): void => {
+      if (effectsAt(state)[key] === undefined) abort("The session no longer wants this work.");
+    };
+    const removed = (): void => abort("The session was removed.");
+    await this.#during({ changed, removed }, () => work(controller.signal));
+  }
+
+  /** Follows the log during the work. */
+  async #during<Result>(waiter: Waiter, work: () => Promise<Result>): Promise<Result> {
+    this.#waiters.add(waiter);
+    // A log that cannot be read now reports its next change. That the session was removed, its waiters learn.
+    this.#stopWatching ??= this.watch(() => void this.refresh().catch(() => undefined));
+    try {
+      return await work();
+    } finally {
+      this.#waiters.delete(waiter);
+      if (!this.isUsed) {
+        this.#stopWatching();
+        this.#stopWatching = undefined;
+      }
+    }
+  }
+
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#turn.then(work);
+    const result = this.#used(this.#turn.then(work));
     this.#turn = result.catch(() => undefined);
     return result;
   }
 
-  /** Appends to the state that this runner knows. If another one has changed it, reads its records and tries again. */
-  async #append(inputsAt: (state: AgentState) => readonly DispatchedInput[]): Promise<SharedAppend> {
-    for (let isNewest = false; ; isNewest = true) {
-      const { records, fold, steps } = foldInputs(this.#fold, inputsAt(this.#fold.state));
-      const isUnchanged = records.length === 0;
-      if (isUnchanged ? isNewest : await this.#isAppended(records)) {
-        this.#fold = fold;
-        for (const record of records) this.#report(record);
-        this.#logSteps(steps);
-        return { applied: records.length, state: fold.state };
-      }
-      const foreign = await this.#read();
-      if (!isUnchanged) writerLogs(this.#parts.logger).onConflict(foreign);
-    }
-  }
-
-  #report(record: LogRecord): void {
-    for (const follower of this.#followers) follower(recordToInput(record), record.seq);
-  }
-
-  #logSteps(steps: readonly FoldStep[]): void {
-    const { logger } = this.#parts;
-    if (!logger.isRead) return;
-    for (const { input, before, after } of steps) {
-      if (after === before) logIgnored(logger, input, before);
-      else logApplied(logger, input, after);
-    }
-  }
-
-  /** Returns false if another runner was first. After a failed write, reads whether the records are in the log all the same. */
-  async #isAppended(records: readonly LogRecord[]): Promise<boolean> {
-    const { handle } = this.#parts;
-    const { seq } = this.#fold.head;
+  /** The result of a use of the log. Where that finds the session removed, all that waits for it here ends. */
+  async #used<Result>(use: Promise<Result>): Promise<Result> {
     try {
-      await appendInTurn(handle, splitIntoAppends(records, longestAppend(handle)));
-      return true;
+      return await use;
     } catch (error) {
-      if (!(error instanceof LogError)) throw error;
-      if (error.code === "Conflict") return false;
-      if (error.code !== "LogWrite") throw error;
-      await handle.renew();
-      const stored = await handle.log.read(seq);
-      if (stored.some(({ digest }) => digest === records.at(-1)?.digest)) return true;
+      if (error instanceof LogError && error.code === "LogRemoved")
+        for (const { removed } of this.#waiters) removed(error);
       throw error;
     }
   }
 
-  /** Resolves with the number of records that were read. */
-  async #read(): Promise<number> {
-    const { handle } = this.#parts;
-    const records = await readInTurns(handle.log, this.#fold.head.seq);
-    await inTurns(records, (record) => {
-      checkedChain(this.#fold.head, [record]);
-      const { seq, digest } = record;
-      const { state } = step(recordToInput(record))(this.#fold.state);
-      this.#fold = { state, head: { seq, digest } };
-      this.#report(record);
-    });
-    return records.length;
+  /** Appends to the state that this runner knows. If another one has changed it, applies its records and tries again. */
+  async #append(inputsAt: (state: AgentState) => readonly DispatchedInput[]): Promise<SharedAppend> {
+    for (let isNewest = false; ; isNewest = true) {
+      const steps = foldInputs(this.#state, inputsAt(this.#state));
+      const accepted = steps.filter(hasApplied);
+      if (accepted.length === 0 && !isNewest) {
+        await this.#read();
+        continue;
+      }
+      const result = await this.#writer.commit(accepted);
+      if (result === undefined) {
+        for (const folded of steps) this.#take(folded);
+        return { applied: accepted.length, state: this.#changed() };
+      }
+      for (const { input } of result.before) this.#apply(input);
+    }
+  }
+
+  /** Takes a step of this runner whose input is in the log, or did not apply. */
+  #take(folded: FoldStep): void {
+    const { logger } = this.#parts;
+    const { input: pending, before, after } = folded;
+    this.#state = after.state;
+    if (hasApplied(folded)) this.#report(pending);
+    if (!logger.isRead) return;
+    if (hasApplied(folded)) logApplied(logger, pending.input, after.state);
+    else logIgnored(logger, pending.input, before);
+  }
+
+  /** Folds an input of another runner. */
+  #apply(pending: PendingInput): void {
+    this.#state = step(pending.input)(this.#state).state;
+    this.#writer.skipTo([pending]);
+    this.#report(pending);
+  }
+
+  #report({ input, position }: PendingInput): void {
+    for (const follower of this.#followers) follower(input, position?.seq ?? 0);
+  }
+
+  async #read(): Promise<AgentState> {
+    await inTurns(await this.#writer.pull(), (pending) => this.#apply(pending));
+    return this.#changed();
+  }
+
+  #changed(): AgentState {
+    for (const { changed } of this.#waiters) changed(this.#state);
+    return this.#state;
   }
 }

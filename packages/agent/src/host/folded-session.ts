@@ -5,7 +5,8 @@ import { chainStart, checkedChain, type ChainHead, type LogRecord } from "@moora
 import type { Agent } from "../define-agent.ts";
 import { dataInputs } from "../data-inputs.ts";
 import { isSameJson } from "../durable/canonical-json.ts";
-import { foldInputs } from "../durable/fold-inputs.ts";
+import { stepsToRecords } from "../durable/appends.ts";
+import { foldInputs, hasApplied } from "../durable/fold-inputs.ts";
 import { inTurns } from "../durable/in-turns.ts";
 import { headerOf, headerToState, headerToText, textToHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
@@ -50,9 +51,11 @@ export const foldHeader = (header: string): FoldedSession => ({
  * before it. Pure: append the records, and dispatch nothing else until they are durable.
  */
 export function recordInputs(session: FoldedSession, inputs: readonly DispatchedInput[]): RecordedInputs {
-  const from = { state: frozen(session.state), head: session.head };
-  const { fold, records } = foldInputs(from, inputs, (input) => input);
-  return { ...fold, rules: rulesVersion, records };
+  const steps = foldInputs(frozen(session.state), inputs, (input) => input);
+  const records = stepsToRecords(session.head, steps.filter(hasApplied));
+  const { seq, digest } = records.at(-1) ?? session.head;
+  const { state } = steps.at(-1)?.after ?? session;
+  return { state, head: { seq, digest }, rules: rulesVersion, records };
 }
 
 /**

@@ -3,7 +3,7 @@ import { callIdempotencyKey, toolNamed } from "@moora/agent-core-effects/interna
 import { isPaused, type AgentState } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { codeAt } from "../team/member-at.ts";
-import { GracefulClose } from "../durable/graceful-close.ts";
+import { gracefulClose } from "../durable/graceful-close.ts";
 import { fixedDecision } from "../decision-to-input.ts";
 import type { AgentEvent } from "../agent-event.ts";
 import type { Agent } from "../define-agent.ts";
@@ -75,8 +75,8 @@ export function createSession<Answer>(agent: Agent<Answer>, base: SessionBase): 
   let isClosing = false;
   const { session, drained } = hostSession(agent, { ...base, startsEffects: () => !isClosing });
   const onBegin = (): void => void (isClosing = true);
-  const closing = new GracefulClose({ clock: base.clock, onBegin, drained, shutDown: session.close });
-  const close: Session["close"] = async (options) => await closing.close(checkedGraceMs(options));
+  const closeIn = gracefulClose({ clock: base.clock, onBegin, drained, shutDown: session.close });
+  const close: Session["close"] = async (options) => await closeIn(checkedGraceMs(options));
   return { ...session, close, [Symbol.asyncDispose]: close };
 }
 

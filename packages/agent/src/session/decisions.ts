@@ -33,17 +33,15 @@ type DecisionsBase = Pick<SessionBase, "id" | "identity" | "clock" | "reportsDea
 
 type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;
 
+type DecidingAgent = Pick<Agent<unknown>, "parts" | "runLimits" | "team">;
+
 /** Answers the questions of a session, and settles its tool calls, from outside. */
 export class Decisions {
-  readonly #agent: Pick<Agent<unknown>, "parts" | "runLimits" | "team">;
+  readonly #agent: DecidingAgent;
   readonly #base: DecisionsBase;
   readonly #host: DecisionsHost;
 
-  constructor(
-    agent: Pick<Agent<unknown>, "parts" | "runLimits" | "team">,
-    base: DecisionsBase,
-    host: DecisionsHost,
-  ) {
+  constructor(agent: DecidingAgent, base: DecisionsBase, host: DecisionsHost) {
     this.#agent = agent;
     this.#base = base;
     this.#host = host;
@@ -64,9 +62,11 @@ export class Decisions {
       this.#host.check();
       return await this.#host.decideBelow({ ...question, path }, decision, by);
     }
-    const problem = await this.problemOf(question, decision);
-    if (problem !== undefined) throw new InputRefused(problem);
-    const input = this.toInput(question, decision, by);
+    const input = await decidedInput(this.#agent, this.#host.state, {
+      question,
+      decision,
+      ...this.#about(by),
+    });
     return await this.dispatch(requestId === undefined ? input : parseOrRefuse({ ...input, requestId }));
   }
 
@@ -101,17 +101,52 @@ export class Decisions {
     return decisionProblem(this.#code.parts, this.#host.state(), toolCallId, decision);
   }
 
-  toInput({ toolCallId, digest }: QuestionRef, decision: Decision, by: string): AgentInput {
-    const { id, identity: sessionId = id, clock } = this.#base;
-    const state = this.#host.state();
-    const name = recordOf(state, toolCallId)?.name ?? "";
-    const digestOfChange = (parameters: string): string =>
-      callDigest(state, { sessionId, digestOf }, { id: toolCallId, name, parameters });
-    const { maxResultLength } = this.#code.runLimits;
-    const timestamp = clock.now();
-    const about = { by, timestamp, digestOfChange, maxResultLength };
-    return parseOrRefuse(decisionToInput({ toolCallId, digest }, decision, about));
+  toInput(question: QuestionRef, decision: Decision, by: string): AgentInput {
+    return toInput(this.#agent, this.#host.state(), { question, decision, ...this.#about(by) });
   }
+
+  #about(by: string): Pick<DecisionAbout, "sessionId" | "by" | "timestamp"> {
+    const { id, identity: sessionId = id, clock } = this.#base;
+    return { sessionId, by, timestamp: clock.now() };
+  }
+}
+
+/** A decision, and what its input says besides. `sessionId` is the identity of the session. */
+export interface DecisionAbout {
+  readonly question: Pick<Question, "toolCallId" | "digest">;
+  readonly decision: Decision;
+  readonly sessionId: string;
+  readonly by: string;
+  readonly timestamp: number;
+}
+
+/**
+ * The input of a decision about a question of a session with these states. Rejects with `InputRefused` for one that does not fit the
+ * question, the tool or its schema.
+ */
+export async function decidedInput(
+  agent: DecidingAgent,
+  state: () => AgentState,
+  about: DecisionAbout,
+): Promise<AgentInput> {
+  checkQuestion(about.question);
+  const { toolCallId } = about.question;
+  const problem = await decisionProblem(codeAt(agent, state()).parts, state(), toolCallId, about.decision);
+  if (problem !== undefined) throw new InputRefused(problem);
+  return toInput(agent, state(), about);
+}
+
+function toInput(
+  agent: DecidingAgent,
+  state: AgentState,
+  { question: { toolCallId, digest }, decision, sessionId, by, timestamp }: DecisionAbout,
+): AgentInput {
+  const name = recordOf(state, toolCallId)?.name ?? "";
+  const digestOfChange = (parameters: string): string =>
+    callDigest(state, { sessionId, digestOf }, { id: toolCallId, name, parameters });
+  const { maxResultLength } = codeAt(agent, state).runLimits;
+  const meta = { by, timestamp, digestOfChange, maxResultLength };
+  return parseOrRefuse(decisionToInput({ toolCallId, digest }, decision, meta));
 }
 
 /** Whether the tool of a call may call models. */

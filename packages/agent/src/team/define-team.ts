@@ -1,11 +1,12 @@
 import type { AgentConfig, AgentConfigChange } from "@moora/agent-core-state-machine";
 import type { NeedsContext, Tool, WithNeed } from "@moora/agent-core-effects";
 import { refuse, shownValue } from "@moora/agent-core-effects/internal";
+import { handOffToolName } from "@moora/agent-core-state-machine/internal";
 import { checkIsAgent } from "../check-arguments.ts";
 import { checkOptions, isObject, type OptionForms } from "../check-options.ts";
 import type { Agent } from "../define-agent.ts";
 import { isSameJson } from "../durable/canonical-json.ts";
-import { handOffTool, handOffToolName } from "./hand-off-tool.ts";
+import { handOffTool } from "./hand-off-tool.ts";
 import type { Team } from "./member-at.ts";
 
 /** One agent of a team. */
@@ -86,6 +87,9 @@ function teamOf<Answer, Data>(options: TeamOptions<Answer, Data>): Agent<Answer,
   for (const [memberName, member] of Object.entries(members)) checkMember(memberName, member, members);
   for (const [memberName, { agent }] of Object.entries(members)) checkFits(memberName, agent, first.agent);
   const agents = new Map<string, Agent<Answer, Data>>();
+  // What an agent does not set stays that of the one before.
+  const isSet = Object.values(members).some(({ agent }) => agent.config.toolSearch !== undefined);
+  const replaced = isSet ? { toolSearch: false } : {};
   for (const [memberName, member] of Object.entries(members)) {
     const targets = targetsOf(memberName, member, members);
     const tool = handOffTool({
@@ -93,7 +97,7 @@ function teamOf<Answer, Data>(options: TeamOptions<Answer, Data>): Agent<Answer,
       descriptions: new Map(targets.map((target) => [target, members[target]?.description ?? ""])),
       handoffTo(target) {
         const { config, tools } = agents.get(target) ?? first.agent;
-        return { config: withoutBudget(config), tools, maxPerLoop: maxHandoffs };
+        return { config: { ...replaced, ...withoutBudget(config) }, tools, maxPerLoop: maxHandoffs };
       },
     });
     agents.set(memberName, {

@@ -1,9 +1,7 @@
 import { defineTool, type Tool, type ToolOutcome } from "@moora/agent-core-effects";
 import { after } from "@moora/agent-core-effects/internal";
 import type { Handoff } from "@moora/agent-core-state-machine";
-
-/** The name of the tool with which an agent of a team hands the conversation over. */
-export const handOffToolName = "hand_off";
+import { handOffToolName } from "@moora/agent-core-state-machine/internal";
 
 export interface HandOffOptions {
   /** What the agents are for to which the conversation can be handed, by name. */

@@ -15,19 +15,20 @@ export const codeAt = (agent: Code, { activeAgent }: Pick<AgentState, "activeAge
   activeAgent === undefined ? agent : (agent.team?.agents.get(activeAgent) ?? agent);
 
 /**
- * The agent with the conversation, with the budget and the prices of its team. Undefined if the team does not have this agent, or
+ * The agent with the conversation, with the budget and the prices of its team; `toolSearch` is false where only the state has it. Undefined if the team does not have this agent, or
  * if the session is one of a team and the agent is not.
  */
 export function memberAt(
   agent: Agent<unknown>,
-  { activeAgent }: Pick<AgentState, "activeAgent">,
+  { activeAgent, config: { toolSearch } }: Pick<AgentState, "activeAgent" | "config">,
 ): Agent<unknown> | undefined {
   const { team, config } = agent;
-  if (activeAgent === undefined) return agent;
-  const member = team?.agents.get(activeAgent);
+  const member = activeAgent === undefined ? agent : team?.agents.get(activeAgent);
   if (member === undefined) return undefined;
+  const replaced = toolSearch === undefined ? {} : { toolSearch: false };
+  if (member === agent && (toolSearch === undefined || config.toolSearch !== undefined)) return agent;
   const { budget, prices } = config;
-  return { ...member, config: { ...member.config, budget, prices } };
+  return { ...member, config: { ...replaced, ...member.config, budget, prices } };
 }
 
 /** Who gets the conversation when a team opens a session of an agent that was not a team; empty for any other session. */

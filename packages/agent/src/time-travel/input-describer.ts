@@ -105,9 +105,11 @@ const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
   "session-opened": ({ owner, agentVersion = "0" }) =>
     `opened by ${owner}${agentVersion === "0" ? "" : `, version ${agentVersion}`}`,
   "agent-configured": (_, { changes }) => `configured: ${oneLine(changes.join(", ") || "no change")}`,
-  "state-handled": ({ event, trace }) => `state handled, ${event}${withTrace(trace)}`,
+  "state-handled": ({ event, trace, replaced = [] }) =>
+    `state handled, ${event}${replaced.length > 0 ? `, ${replaced.length} texts replaced` : ""}${withTrace(trace)}`,
   "context-window-expanded": () => "context window expanded",
   "history-tool-calls-added": ({ toolCallIds }) => `earlier calls added: ${toolCallIds.join(", ")}`,
+  "tools-found": ({ names }) => `tools found: ${names.join(", ")}`,
   "context-note-added": ({ text }) => `note: ${oneLine(text)}`,
   "data-changed": ({ by, patches }) => `data changed by ${by}: ${oneLine(JSON.stringify(patches))}`,
   "state-handler-started": ({ key }) => `handler ${key} started`,

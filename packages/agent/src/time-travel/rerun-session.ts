@@ -8,6 +8,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import {
   factOf,
+  handOffToolName,
   isScheduleKey,
   messageOf,
   scheduledMessageId,
@@ -21,7 +22,6 @@ import { SessionError } from "../durable/session-error.ts";
 import { headerToState } from "../durable/session-header.ts";
 import { InputRefused, type Receipt, type Session } from "../session/session.ts";
 import { startSession } from "../start-session.ts";
-import { handOffToolName } from "../team/hand-off-tool.ts";
 import { withTools } from "../team/member-at.ts";
 import { comparableState } from "./volatile-fields.ts";
 import { differencesOf, type Difference } from "./differences.ts";
@@ -30,7 +30,12 @@ import { end, positionOf, readSession } from "./read-session.ts";
 import { isUpdateByApplication, recipeOf } from "./recorded-data.ts";
 import { recordingsOf, type Recordings } from "./recordings.ts";
 
-const forms: OptionForms<RerunOptions> = { from: "number", unrecorded: "string", clock: "clock" };
+const forms: OptionForms<RerunOptions> = {
+  from: "number",
+  unrecorded: "string",
+  clock: "clock",
+  context: "any",
+};
 
 /** The options of `rerunSession`. */
 export interface RerunOptions {
@@ -43,6 +48,8 @@ export interface RerunOptions {
   readonly unrecorded?: "fail" | "run";
   /** Default: `systemClock`. */
   readonly clock?: Clock;
+  /** What handlers, and tools that run, get as `context.context`. Required for an agent that needs it. Default: none. */
+  readonly context?: unknown;
 }
 
 /** The result of a rerun beside the recorded run: final states, traces and differences. */
@@ -81,7 +88,7 @@ export async function rerunSession<Answer>(
   checkIsAgent("rerunSession", agent);
   checkIsLog(log);
   checkLogOptions("rerunSession", options, forms);
-  const { from, unrecorded = "fail", clock } = options;
+  const { from, unrecorded = "fail", clock, context } = options;
   checkFrom(from);
   const session = await readSession(log, id);
   const recorded = await positionOf(session, end);
@@ -101,6 +108,7 @@ export async function rerunSession<Answer>(
     {
       // The rerun has an id of its own, so that its idempotency keys differ from those of the recorded session.
       state: beginning.state(),
+      context,
       ...(clock === undefined ? {} : { clock }),
       // The recorded files are loaded; new ones stay in the state of the rerun.
       ...(log.blobs === undefined ? {} : { blobs: { store: log.blobs, maxInlineBytes: Infinity } }),

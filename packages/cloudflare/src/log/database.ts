@@ -1,25 +1,24 @@
 import { LogError } from "@moora/event-log";
-import { logClosed } from "@moora/event-log/store";
+import { logClosed, type SqlDatabase } from "@moora/event-log/store";
 import type { ObjectStorage, SqlValue } from "../platform.ts";
-import { LongTexts } from "./long-text.ts";
 import { prepareTables } from "./tables.ts";
 
 export type Row = Readonly<Record<string, SqlValue>>;
 
 /** The storage of an object as the database of its log. Only this object accesses it, and its calls are synchronous. */
-export class Database {
-  readonly texts: LongTexts;
+export class Database implements SqlDatabase {
+  /** A failed write changes nothing: each handle may write again. */
+  readonly epoch = 0;
   readonly #storage: ObjectStorage;
   #isPrepared = false;
   #isClosed = false;
 
   constructor(storage: ObjectStorage) {
     this.#storage = storage;
-    this.texts = new LongTexts(storage.sql);
   }
 
-  /** Reads; `what` is what could not be done, for the error. Throws `LogError`. */
-  read<Value>(what: string, operation: () => Value): Value {
+  /** `what` is what could not be done, for the error. Throws `LogError`. */
+  run<Value>(what: string, operation: () => Value): Value {
     if (this.#isClosed) throw logClosed();
     try {
       this.#prepare();
@@ -31,18 +30,14 @@ export class Database {
     }
   }
 
-  /** Writes in one transaction. */
-  write<Value>(what: string, operation: () => Value): Value {
-    return this.read(what, () => this.#storage.transactionSync(operation));
+  /** The storage changes only between two operations. */
+  read<Value>(what: string, operation: () => Value): Value {
+    return this.run(what, operation);
   }
 
-  /**
-   * Writes in one transaction, and resolves when that is durable. `alongside` runs in the same turn, so that the platform stores
-   * what it writes together with the transaction.
-   */
-  async writeDurably<Value>(what: string, operation: () => Value, alongside?: () => void): Promise<Value> {
-    const value = this.write(what, operation);
-    alongside?.();
+  /** Writes in one transaction, and resolves when that is durable. */
+  async write<Value>(what: string, _epoch: number, operation: () => Value): Promise<Value> {
+    const value = this.run(what, () => this.#storage.transactionSync(operation));
     await this.#storage.sync();
     return value;
   }

@@ -1,3 +1,4 @@
+import type { RowTexts, TextOwner } from "@moora/event-log/store";
 import type { ObjectSql } from "../platform.ts";
 import { sqlText } from "../sql-text.ts";
 
@@ -7,15 +8,15 @@ import { sqlText } from "../sql-text.ts";
  */
 const maxRowText = 500_000;
 
-/** Whose text it is: a session's header, its snapshot, or one of its records, with the number of that. */
-export type TextOwner = "header" | "snapshot" | `record ${number}`;
+/** The name of an owner in the rows of parts. */
+const nameOf = (owner: TextOwner): string => (typeof owner === "number" ? `record ${owner}` : owner);
 
 /** Where a pair of surrogates would be divided, the part is one code unit shorter: SQLite stores well-formed text only. */
 const partLength = (text: string, start: number): number =>
   text.slice(start, start + maxRowText).isWellFormed() ? maxRowText : maxRowText - 1;
 
 /** Stores texts that may be too long for one row: the first part in the row of their owner, the others in rows of their own. */
-export class LongTexts {
+export class LongTexts implements RowTexts {
   readonly #sql: ObjectSql;
 
   constructor(sql: ObjectSql) {
@@ -32,7 +33,7 @@ export class LongTexts {
       this.#sql.exec(
         "INSERT INTO moora_parts VALUES (?, ?, ?, ?)",
         generation,
-        owner,
+        nameOf(owner),
         part,
         text.slice(at, at + length),
       );
@@ -49,7 +50,7 @@ export class LongTexts {
       .exec(
         "SELECT body FROM moora_parts WHERE generation = ? AND owner = ? ORDER BY part",
         generation,
-        owner,
+        nameOf(owner),
       )
       .toArray();
     return first + parts.map(({ body }) => sqlText(body)).join("");
@@ -57,6 +58,6 @@ export class LongTexts {
 
   /** Deletes the other parts of a text that is about to be replaced. */
   clear(generation: number, owner: TextOwner): void {
-    this.#sql.exec("DELETE FROM moora_parts WHERE generation = ? AND owner = ?", generation, owner);
+    this.#sql.exec("DELETE FROM moora_parts WHERE generation = ? AND owner = ?", generation, nameOf(owner));
   }
 }

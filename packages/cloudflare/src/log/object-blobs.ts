@@ -26,7 +26,7 @@ export function objectBlobs(database: Database): ObjectBlobs {
     where: "the storage of the object",
     async put(digest, bytes) {
       if (bytes.length > maxObjectBlobLength) throw tooLongError(bytes.length);
-      await database.writeDurably("store bytes", () => write(digest, bytes));
+      await database.write("store bytes", database.epoch, () => write(digest, bytes));
     },
     get(digest) {
       const rows = database.read("read bytes", () =>
@@ -34,10 +34,10 @@ export function objectBlobs(database: Database): ObjectBlobs {
       );
       return rows.length === 0 ? undefined : joined(rows);
     },
-    remove: (digest) => database.writeDurably("remove bytes", () => remove(digest)),
+    remove: (digest) => database.write("remove bytes", database.epoch, () => remove(digest)),
   });
   const clear = (): Promise<void> =>
-    database.writeDurably("remove bytes", () => database.do("DELETE FROM moora_blobs"));
+    database.write("remove bytes", database.epoch, () => database.do("DELETE FROM moora_blobs"));
   return { ...blobs, clear };
 }
 

@@ -1,5 +1,6 @@
 import { LogError } from "@moora/event-log";
-import type { ObjectStorage, SqlValue } from "../platform.ts";
+import type { SqlDatabase } from "@moora/event-log/store";
+import type { ObjectStorage } from "../platform.ts";
 
 const format = 1;
 
@@ -54,10 +55,7 @@ const tables = `
 const tablesOfGeneration = ["moora_sessions", "moora_records", "moora_snapshots", "moora_parts"] as const;
 
 /** Deletes the rows of a generation. */
-export function deleteGeneration(
-  database: { do(query: string, ...values: SqlValue[]): void },
-  generation: number,
-): void {
+export function deleteGeneration(database: Pick<SqlDatabase, "do">, generation: number): void {
   for (const table of tablesOfGeneration)
     database.do(`DELETE FROM ${table} WHERE generation = ?`, generation);
 }

@@ -5,6 +5,7 @@ import type { MaybePromise } from "../port.ts";
 import { type Attempt, retryWhileBusy } from "../retry-while-busy.ts";
 import { logClosed } from "../validation.ts";
 import { inMemory, type OpenDatabase, type OpenedDatabase, openLogDatabase } from "./open-database.ts";
+import type { SqlDatabase } from "./sql-database.ts";
 import { isBusy, sqliteFailure } from "./sqlite-failure.ts";
 
 export type Row = Record<string, SQLOutputValue>;
@@ -16,7 +17,7 @@ export interface ConnectionOptions {
 }
 
 /** The connection of a log to its database: prepared statements, transactions, and conversion of errors to `LogError`. */
-export class Connection {
+export class Connection implements SqlDatabase {
   readonly file: string;
   readonly #options: ConnectionOptions;
   readonly #statements = new Map<string, StatementSync>();

@@ -2,20 +2,14 @@ import { crc32 } from "node:zlib";
 import { type ChainHead, chainStart, checkedChain, logCorrupt } from "../chain.ts";
 import { nextTurn, readParts } from "../in-turns.ts";
 import type { LogRecord, MaybePromise, SessionLog } from "../port.ts";
-import type { Connection, Row } from "./connection.ts";
-
-/** One generation of a session: its number in the database, its id and header. */
-export interface SqliteGeneration {
-  readonly generation: number;
-  readonly id: string;
-  readonly header: string;
-}
+import type { PrefixCheck, SqlGeneration } from "./session.ts";
+import type { SqlDatabase, SqlRow } from "./sql-database.ts";
 
 /**
  * Checksums over the records up to `seq`, whose digest is `digest`: one for each column, over its values with a line break
  * after each.
  */
-export interface PrefixChecksum extends ChainHead {
+interface PrefixChecksum extends ChainHead {
   readonly bodies: number;
   readonly changes: number;
   readonly digests: number;
@@ -33,49 +27,51 @@ const sql = {
 } as const;
 
 /** The stored form of checksums. */
-export const checksumToText = ({ bodies, changes, digests }: Omit<PrefixChecksum, keyof ChainHead>): string =>
+const checksumToText = ({ bodies, changes, digests }: Omit<PrefixChecksum, keyof ChainHead>): string =>
   [bodies, changes, digests].join("/");
 
 /**
  * Verifies the first records of a session, which a session that starts from a snapshot does not read. Checksums over them are
  * saved with the snapshot and compared instead, at a fraction of the cost of the chain of digests.
  */
-export class Prefix {
+export class Prefix implements PrefixCheck {
   readonly #log: Pick<SessionLog, "read">;
-  readonly #connection: Connection;
+  readonly #database: SqlDatabase;
   readonly #generation: number;
   readonly #start: PrefixChecksum;
   /** The part that is known to be undamaged. */
   #verified: PrefixChecksum;
 
-  constructor(
-    log: Pick<SessionLog, "read">,
-    connection: Connection,
-    { generation, header }: SqliteGeneration,
-  ) {
+  constructor(log: Pick<SessionLog, "read">, database: SqlDatabase, { generation, header }: SqlGeneration) {
     this.#log = log;
-    this.#connection = connection;
+    this.#database = database;
     this.#generation = generation;
     this.#start = { ...chainStart(header), bodies: 0, changes: 0, digests: 0 };
     this.#verified = this.#start;
   }
 
+  /** The columns of the checksums up to the head. */
+  async columns(): Promise<Readonly<Record<string, string | number>>> {
+    await this.#extend();
+    const { seq, digest } = this.#verified;
+    return { prefix_seq: seq, prefix_digest: digest, prefix_sum: checksumToText(this.#verified) };
+  }
+
   /** Extends the checksums to the head: reads the records after them and checks their chain. */
-  async extend(): Promise<PrefixChecksum> {
+  async #extend(): Promise<void> {
     let sum = this.#verified;
     await readParts(this.#log, { afterSeq: sum.seq }, (records) => {
       checkedChain(sum, records.slice(0, 1));
       sum = withRecords(sum, records);
     });
     this.#verified = sum;
-    return sum;
   }
 
   /** Rejects with `LogCorrupt` unless the records up to `seq` match the saved checksums, or their chain is undamaged. */
   async check(seq: number): Promise<void> {
     if (seq <= this.#verified.seq) return;
     this.#verified = (await this.#matchingSaved(seq)) ?? this.#start;
-    if (seq > this.#verified.seq) await this.extend();
+    if (seq > this.#verified.seq) await this.#extend();
     if (seq > this.#verified.seq) throw logCorrupt(this.#verified.seq + 1);
   }
 
@@ -96,15 +92,15 @@ export class Prefix {
     return isSame ? { ...sum, digest: String(row["prefix_digest"]) } : undefined;
   }
 
-  #one(query: string, ...values: readonly number[]): MaybePromise<Row | undefined> {
-    return this.#connection.run("check its records", () =>
-      this.#connection.one(query, this.#generation, ...values),
+  #one(query: string, ...values: readonly number[]): MaybePromise<SqlRow | undefined> {
+    return this.#database.run("check its records", () =>
+      this.#database.one(query, this.#generation, ...values),
     );
   }
 }
 
 /** Adds the columns of further rows to checksums. */
-function withColumns(sum: PrefixChecksum, count: number, columns: Row): PrefixChecksum {
+function withColumns(sum: PrefixChecksum, count: number, columns: SqlRow): PrefixChecksum {
   const extendBy = (before: number, column: string): number => {
     const bytes = columns[column];
     return crc32("\n", bytes instanceof Uint8Array ? crc32(bytes, before) : before);

@@ -1,14 +1,9 @@
-export { withSessions } from "./altered-log.ts";
+export { withSessions } from "../with-sessions.ts";
 export type { Ability, LogCase, LogStorage } from "./log-storage.ts";
 export { logConformance } from "./conformance/index.ts";
-export { brokenLogs } from "./broken-logs.ts";
-export type { BrokenLog } from "./broken-log.ts";
 export { memoryLogStorage } from "./memory-storage.ts";
 export { checkInterleaving, interleavings } from "./interleavings.ts";
 export type { Interleaving } from "./interleavings.ts";
 export { bodies, appendBodies, appendOneByOne, headOf, recordsAfter, snapshotOf } from "./chain-of.ts";
-export { failingFileSystem } from "./failing-file-system.ts";
-export type { FailingFileSystem, FileFault } from "./failing-file-system.ts";
-export { PowerLossDisk } from "./power-loss-disk.ts";
 export { seededRandom } from "./seeded-random.ts";
 export { UnmetExpectation } from "./expectations.ts";

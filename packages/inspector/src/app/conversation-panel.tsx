@@ -1,35 +1,44 @@
 /** @jsxImportSource preact */
-import { failureText } from "@moora/agent-core-state-machine";
+import type { ToolCallPart } from "@moora/react";
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { memo } from "preact/compat";
+import { useRef } from "preact/hooks";
 import type { ConversationItem } from "../session/conversation.ts";
+import { MessageView, Suggestions } from "./components.ts";
 import { useKeptFocus } from "./focus.ts";
-import { Composer, Questions, streamed } from "./live-panel.tsx";
-import { goTo, showEarlier, view, find } from "./store.ts";
+import { isChatOpen } from "./live-source.ts";
+import { Composer, control, Questions, streamed } from "./live-panel.tsx";
+import { firstQuestions } from "./start-screen.tsx";
+import { goTo, session, showEarlier, view, find } from "./store.ts";
 
-/** The conversation as the user saw it at the position. */
+/** The conversation as the user saw it at the position, with what a user can do in a live session. */
 export function ConversationPanel(): JSX.Element {
   const panel = useRef<HTMLElement>(null);
-  const end = useRef<HTMLDivElement>(null);
-  useKeptFocus(panel, [".decision :is(button, input, textarea, select)", ".composer :is(input, button)"]);
+  useKeptFocus(panel, [
+    ".moora-decision :is(button, input, textarea, select)",
+    ".moora-composer :is(textarea, button)",
+  ]);
   const shown = view.value;
-  const { value: stream } = streamed;
-  const items = withStream(shown?.conversation.items ?? [], stream);
+  const items = withStream(shown?.conversation.items ?? [], streamed.value);
   const omitted = shown?.conversation.omitted ?? 0;
-  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [shown?.seq, items.length, stream]);
   return (
-    <section ref={panel} class="conversation" aria-label="Conversation">
-      <div class="messages" tabIndex={0} role="log" aria-live="off">
-        {omitted > 0 ? (
-          <button type="button" class="quiet" onClick={showEarlier}>
-            Show earlier messages ({omitted} more)
-          </button>
-        ) : null}
-        {items.length === 0 ? <p class="empty">No message at this position.</p> : null}
-        {items.map((item, index) => (
-          <Item key={index} item={item} />
-        ))}
-        <div ref={end} />
+    <section ref={panel} class="moora-chat" aria-label="Conversation">
+      <div class="moora-messages" tabIndex={0} role="log" aria-live="off">
+        <div>
+          {omitted > 0 ? (
+            <button type="button" class="quiet" onClick={showEarlier}>
+              Show earlier messages ({omitted} more)
+            </button>
+          ) : null}
+          {items.length > 0 ? null : isChatOpen.value ? (
+            <FirstQuestions />
+          ) : (
+            <p class="empty">No message at this position.</p>
+          )}
+          {items.map((item, index) => (
+            <Item key={index} item={item} />
+          ))}
+        </div>
       </div>
       <Questions />
       <Composer />
@@ -37,40 +46,31 @@ export function ConversationPanel(): JSX.Element {
   );
 }
 
+/** What an empty chat shows. */
+const FirstQuestions = (): JSX.Element => (
+  <div class="new-chat">
+    <h2>What should {session.value?.agent ?? "the agent"} do?</h2>
+    <Suggestions suggestions={firstQuestions} choose={(content) => void control("messages", { content })} />
+  </div>
+);
+
 /** The items with the text that is streamed: of the message that has begun, or of one whose beginning has no record yet. */
 function withStream(
   items: readonly ConversationItem[],
   stream: typeof streamed.value,
 ): readonly ConversationItem[] {
   if (stream === undefined) return items;
-  const { messageId: id, text: content } = stream;
-  const isOf = (item: ConversationItem): item is MessageItem => item.kind === "message" && item.id === id;
-  if (items.some(isOf)) return items.map((item) => (isOf(item) ? { ...item, content } : item));
-  const fields = { role: "assistant", isStreaming: true, status: undefined, attachments: [] } as const;
-  return [...items, { kind: "message", id, content, ...fields }];
+  const { messageId: id, text } = stream;
+  const parts = text === "" ? [] : ([{ type: "text", text }] as const);
+  const isOf = (item: ConversationItem): boolean => item.kind === "message" && item.message.id === id;
+  const shown = { kind: "message", message: { id, role: "assistant", parts, streaming: true } } as const;
+  return items.some(isOf) ? items.map((item) => (isOf(item) ? shown : item)) : [...items, shown];
 }
-
-type MessageItem = Extract<ConversationItem, { kind: "message" }>;
 
 function Item({ item }: { readonly item: ConversationItem }): JSX.Element {
   switch (item.kind) {
     case "message":
-      return (
-        <div class={`bubble ${item.role}${item.isStreaming ? " streaming" : ""}`}>
-          <p class="who">
-            {item.role === "user" ? "User" : "Agent"}
-            {item.status === undefined ? null : <span class="badge">{item.status}</span>}
-          </p>
-          <p class="content">{item.isStreaming && item.content === "" ? "Writing…" : item.content}</p>
-          {item.attachments.map((name) => (
-            <span key={name} class="badge">
-              {name}
-            </span>
-          ))}
-        </div>
-      );
-    case "call":
-      return <Call item={item} />;
+      return <ShownMessage message={item.message} links={false} callFooter={CallRecords} />;
     case "handoff":
       return (
         <p class="handoff">
@@ -79,60 +79,27 @@ function Item({ item }: { readonly item: ConversationItem }): JSX.Element {
       );
     case "failure":
       return (
-        <p class="failure" role="note">
+        <p class="moora-problem" role="note">
           {item.text}
         </p>
       );
   }
 }
 
-function Call({
-  item: { id, call },
-}: {
-  readonly item: Extract<ConversationItem, { kind: "call" }>;
-}): JSX.Element {
-  const { name, parameters, original, result, decision } = call;
-  const isRejected = result !== null && decision?.type === "rejected";
-  const ended = result?.isSuccess === true ? "returned" : isRejected ? "rejected" : "failed";
-  const status = result === null ? "open" : ended;
-  return (
-    <details class={`call ${status}`}>
-      <summary>
-        <span class="tool">{name}</span>
-        <span class="arguments">{parameters}</span>
-        {decision === undefined ? null : (
-          <span class="badge">
-            {decision.type} by {decision.by}
-          </span>
-        )}
-        <span class={`badge ${status}`}>{status}</span>
-      </summary>
-      <h2>Arguments</h2>
-      <pre tabIndex={0}>{parameters}</pre>
-      {original === undefined ? null : (
-        <>
-          <h2>Arguments that the model asked for</h2>
-          <pre tabIndex={0}>{original}</pre>
-        </>
-      )}
-      {result === null ? null : (
-        <>
-          <h2>
-            {result.isSuccess ? "Result" : `Error${result.code === undefined ? "" : `, ${result.code}`}`}
-          </h2>
-          <pre tabIndex={0}>{result.isSuccess ? result.content : failureText(result)}</pre>
-        </>
-      )}
-      <button
-        type="button"
-        class="quiet"
-        onClick={() => {
-          goTo(0);
-          void find(id);
-        }}
-      >
-        Show the records of {id}
-      </button>
-    </details>
-  );
-}
+/** A message, rendered again if it is another one: each position has objects of its own. */
+const ShownMessage = memo(
+  MessageView,
+  (before, now) => JSON.stringify(before.message) === JSON.stringify(now.message),
+);
+
+const CallRecords = ({ toolCallId }: Pick<ToolCallPart, "toolCallId">): JSX.Element => (
+  <button
+    type="button"
+    onClick={() => {
+      goTo(0);
+      void find(toolCallId);
+    }}
+  >
+    Show the records of {toolCallId}
+  </button>
+);

@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { openLive } from "./live-source.ts";
+import { isChat } from "./store.ts";
 
 /** Opens a session of the server. Focuses the first element of a selector after the next render, if the focused element has gone. */
 export async function openAndFocus(id: string, selector: string): Promise<void> {
@@ -7,6 +8,12 @@ export async function openAndFocus(id: string, selector: string): Promise<void> 
   requestAnimationFrame(() => {
     if (document.activeElement === document.body) document.querySelector<HTMLElement>(selector)?.focus();
   });
+}
+
+/** Opens a session of the server as a chat, with the focus in its field for a message. */
+export async function openChat(id: string): Promise<void> {
+  isChat.value = true;
+  await openAndFocus(id, ".moora-composer textarea");
 }
 
 /**

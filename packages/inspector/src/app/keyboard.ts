@@ -2,6 +2,7 @@ import { marks, type Mark } from "../session/marks.ts";
 import { togglePin } from "./diff-panel.tsx";
 import { isHelpOpen } from "./help-dialog.tsx";
 import { jump } from "./jump.ts";
+import { isChatOpen } from "./live-source.ts";
 import { chosen, selectTab } from "./panels.tsx";
 import { isSharing } from "./share-dialog.tsx";
 import { count, goTo, goToMatch, phase, position, range, zoom } from "./store.ts";
@@ -28,7 +29,7 @@ function handle(event: KeyboardEvent): boolean {
     always();
     return true;
   }
-  if (phase.value !== "open") return false;
+  if (phase.value !== "open" || isChatOpen.value) return false;
   const step = stepOf(key);
   if (step !== undefined && !isTabList(event.target)) {
     goTo(position.value + step * (shiftKey ? 10 : 1));

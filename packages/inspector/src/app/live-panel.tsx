@@ -1,15 +1,13 @@
 /** @jsxImportSource preact */
-import { askedText, type Question } from "@moora/agent";
-import type { SubAgentQuestion } from "@moora/agent-webui-protocol";
+import type { Decision, Question } from "@moora/agent";
 import { computed } from "@preact/signals";
 import type { JSX } from "preact";
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { MessageForm, QuestionList } from "./components.ts";
 import { notify } from "./copy.tsx";
 import { openAndFocus } from "./focus.ts";
 import { forkOf, type PostKind } from "./live-requests.ts";
-import { isConnected, liveId, post, streaming } from "./live-source.ts";
-import { Decision } from "./decision-form.tsx";
-import { questionGuard } from "./press-guard.ts";
+import { isChatOpen, isConnected, liveId, post, streaming } from "./live-source.ts";
 import { count, goTo, messageOf, position, view } from "./store.ts";
 import { subAgentQuestions } from "./sub-agent-questions.ts";
 import { isFollowed, waitingText } from "./waiting-questions.ts";
@@ -26,32 +24,26 @@ export const streamed = computed(() => (canAct.value ? streaming.value : undefin
  * The questions that are open at the position. They can be answered in a live session, at its newest record; only there are those
  * of sub-agents known.
  */
-export function Questions(): JSX.Element | null {
+export function Questions(): JSX.Element {
   const own = view.value?.questions ?? [];
-  const ofSubAgents = canAct.value ? subAgentQuestions.value : [];
-  const open = [...own, ...ofSubAgents];
-  const shown = open.map(({ digest }) => digest).join(" ");
-  useLayoutEffect(() => questionGuard.raise(), [shown, canAct.value]);
-  if (open.length === 0) return null;
+  const id = liveId.value;
   return (
-    <ul class="questions" aria-label="Open questions" tabIndex={0} onClickCapture={holdPress}>
-      {open.map((question) => (
-        <li key={question.digest} tabIndex={-1}>
-          <QuestionCard question={question} />
-        </li>
-      ))}
-    </ul>
+    <QuestionList
+      questions={[...own, ...(canAct.value ? subAgentQuestions.value : [])]}
+      decide={canAct.value ? (question, decision) => decideIn(id, question, decision) : undefined}
+      isConnected={isConnected.value}
+    />
   );
 }
 
-/** Moves the focus to a question whose control was pressed before the question could be read, and does nothing else. */
-function holdPress(event: MouseEvent): void {
-  const { target } = event;
-  if (!questionGuard.isUp.value || !(target instanceof Element)) return;
-  if (target.closest("button[aria-disabled=true]") === null) return;
-  event.preventDefault();
-  event.stopPropagation();
-  target.closest("li")?.focus();
+/** Decides a question of the session on the screen, whatever is opened meanwhile. */
+async function decideIn(
+  id: string | undefined,
+  { toolCallId, digest, path }: Question,
+  decision: Decision,
+): Promise<string | undefined> {
+  const of = path === undefined ? {} : { path };
+  return await post("decisions", { toolCallId, digest, ...of, decision }, id);
 }
 
 /** The number of questions that wait, which a screen reader announces when it changes. */
@@ -61,53 +53,12 @@ export const QuestionStatus = (): JSX.Element => (
   </p>
 );
 
-const titles: Readonly<Record<Question["about"], string>> = {
-  approval: "Approve this call?",
-  outcome: "What was the outcome of this interrupted call?",
-  answer: "The agent asks",
-};
-
-const reasons: Readonly<Record<Question["reason"], string>> = {
-  policy: "The approval policy asks about this tool.",
-  risk: "The approval policy asks about calls of this risk.",
-  predicate: "The predicate of the approval policy asks about this call.",
-  tool: "The tool asks about each of its calls.",
-  question: "The call is a question.",
-  interrupted: "The call was interrupted.",
-};
-
-function QuestionCard({ question }: { readonly question: Question | SubAgentQuestion }): JSX.Element {
-  const { about, name, question: asked, path } = question;
-  const isQuestion = about === "answer" && asked === undefined;
-  const { text, rest } = isQuestion ? askedText(question) : { text: asked, rest: question.parameters };
-  return (
-    <>
-      <h2>
-        {titles[about]} <span class="tool">{name}</span>
-      </h2>
-      {path === undefined ? null : <p class="path">A sub-agent asks, below {path.join(" → ")}</p>}
-      {text === undefined ? null : <p class="content">{text}</p>}
-      {rest === undefined ? null : (
-        <pre tabIndex={0}>{typeof rest === "string" ? rest : JSON.stringify(rest, null, 2)}</pre>
-      )}
-      {about === "approval" ? (
-        <p class="reason">
-          {question.risk === undefined ? "" : `Risk ${question.risk}. `}
-          {reasons[question.reason]}
-        </p>
-      ) : null}
-      {canAct.value ? <Decision question={question} /> : null}
-    </>
-  );
-}
-
 /** Sends messages to a live session, and controls its loop. */
 export function Composer(): JSX.Element | null {
-  const [text, setText] = useState("");
   if (!isFollowed.value) return null;
   if (!isAtEnd.value) {
     return (
-      <p class="composer">
+      <p class="moora-composer">
         <button type="button" onClick={() => goTo(count.value)}>
           Go to the newest record to act
         </button>
@@ -115,54 +66,41 @@ export function Composer(): JSX.Element | null {
       </p>
     );
   }
-  const send = async (): Promise<void> => {
-    if (text.trim() !== "" && (await control("messages", { content: text }))) setText("");
-  };
   return (
-    <form
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
-      <input
-        type="text"
-        value={text}
-        aria-label="Message"
-        placeholder={isConnected.value ? "Message to the agent" : "Connecting…"}
-        onInput={(event) => setText(event.currentTarget.value)}
-      />
-      <button type="submit" class="primary" aria-disabled={!isConnected.value}>
-        Send
-      </button>
+    <MessageForm send={(content) => post("messages", { content })} isConnected={isConnected.value}>
       <LoopButtons />
-    </form>
+    </MessageForm>
   );
 }
 
-/** Posts to the session. Returns whether the server accepted it; what it did not is shown as a notice. */
-async function control(kind: PostKind, body: object): Promise<boolean> {
-  if (!isConnected.value) return false;
-  const problem = await post(kind, body);
+/** Posts to the session. What the server did not accept is shown as a notice. */
+export async function control(kind: PostKind, body: object): Promise<void> {
+  const problem = isConnected.value ? await post(kind, body) : undefined;
   if (problem !== undefined) notify(problem);
-  return problem === undefined;
 }
 
+/** What can be done with the loop. A chat has only what applies now. */
 function LoopButtons(): JSX.Element {
   const { isRunning = false, isPaused = false, canRetry = false } = view.value ?? {};
+  const isWhole = !isChatOpen.value;
   return (
     <div class="group" role="group" aria-label="Session" aria-disabled={!isConnected.value}>
-      <button type="button" disabled={!isRunning} onClick={() => void control("cancel", {})}>
-        Cancel
-      </button>
-      <button type="button" onClick={() => void control(isPaused ? "resume" : "pause", {})}>
-        {isPaused ? "Resume" : "Pause"}
-      </button>
-      <button type="button" disabled={!canRetry} onClick={() => void control("retry", {})}>
-        Retry loop
-      </button>
-      <ForkButton />
+      {isWhole || isRunning ? (
+        <button type="button" disabled={!isRunning} onClick={() => void control("cancel", {})}>
+          Cancel
+        </button>
+      ) : null}
+      {isWhole || isPaused ? (
+        <button type="button" onClick={() => void control(isPaused ? "resume" : "pause", {})}>
+          {isPaused ? "Resume" : "Pause"}
+        </button>
+      ) : null}
+      {isWhole || canRetry ? (
+        <button type="button" disabled={!canRetry} onClick={() => void control("retry", {})}>
+          Retry loop
+        </button>
+      ) : null}
+      {isWhole ? <ForkButton /> : null}
     </div>
   );
 }

@@ -103,16 +103,16 @@ const withoutNames = (detail: string, path: string): string =>
   (detail.startsWith(`${path}: `) ? detail.slice(path.length + 2) : detail).replace(/ \([a-z-]+\)$/, "");
 
 /** What can be posted to a session. */
-export type PostKind = "messages" | "decisions" | "cancel" | "pause" | "resume" | "retry";
+export type PostKind = "messages" | "decisions" | "data" | "cancel" | "pause" | "resume" | "retry";
 
-/** Posts to a session. Returns why the server did not accept it; undefined if it did. */
+/** Posts to a session, of this incarnation if it is given. Returns why the server did not accept it; undefined if it did. */
 export async function postTo(
-  { id, incarnation }: { readonly id: string; readonly incarnation: string },
+  { id, incarnation }: { readonly id: string; readonly incarnation?: string },
   kind: PostKind,
   body: object,
 ): Promise<string | undefined> {
   try {
-    const query = new URLSearchParams({ incarnation }).toString();
+    const query = new URLSearchParams(incarnation === undefined ? {} : { incarnation }).toString();
     const receipt: PostReceipt = await requestJson(`sessions/${encodeURIComponent(id)}/${kind}?${query}`, {
       method: "POST",
       headers: { "content-type": "application/json", "idempotency-key": randomKey() },

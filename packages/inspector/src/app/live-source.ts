@@ -15,6 +15,7 @@ import { listFirstSessions, listOtherSessions, listSessions, loadAgents } from "
 import {
   count,
   goTo,
+  isChat,
   loadView,
   messageOf,
   openSession,
@@ -38,6 +39,10 @@ export const liveId = signal<string | undefined>(undefined);
 export const liveStatus = signal<"connecting" | "live" | "unauthorized" | "ended">("connecting");
 /** Whether what is posted arrives. Otherwise the buttons for it take no press, and keep the focus. */
 export const isConnected = computed(() => liveStatus.value === "live");
+/** Whether the chat is shown: of a file, the inspector always is. */
+export const isChatOpen = computed(
+  () => phase.value === "open" && isChat.value && liveId.value !== undefined,
+);
 /** What the model streams, by the message that it is a part of. */
 export const streaming = signal<{ readonly messageId: string; readonly text: string } | undefined>(undefined);
 
@@ -110,6 +115,13 @@ export function closeLive(): void {
   stopFollowing();
   phase.value = "start";
   void listSessions();
+}
+
+/** Shows the start page, as an entry of the history. */
+export function showStart(): void {
+  // The address may not have the session yet.
+  if (location.hash === "") closeLive();
+  else location.hash = "";
 }
 
 /** The shortest time between two connections, and the wait after one that has failed. */

@@ -1,17 +1,18 @@
 /** @jsxImportSource preact */
 import { effect } from "@preact/signals";
 import { render, type JSX } from "preact";
+import { ChatScreen } from "./chat-screen.tsx";
 import { Notice } from "./copy.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { listenToKeys } from "./keyboard.ts";
 import { QuestionStatus } from "./live-panel.tsx";
-import { beginLive, closeLive, isLive, liveId, openFile, openLive } from "./live-source.ts";
+import { beginLive, closeLive, isChatOpen, isLive, liveId, openFile, openLive } from "./live-source.ts";
 import { hashToLink, linkToHash, pageText } from "./page-data.ts";
 import { chosen, Panels } from "./panels.tsx";
 import { ShareDialog } from "./share-dialog.tsx";
 import { escapeAllTexts } from "./shown-text.ts";
 import { StartScreen } from "./start-screen.tsx";
-import { count, expected, goTo, openSession, phase, position, problem } from "./store.ts";
+import { count, expected, goTo, isChat, openSession, phase, position, problem } from "./store.ts";
 import { followTheme } from "./theme.ts";
 import { Timeline } from "./timeline.tsx";
 import { ExpiredToken } from "./token-form.tsx";
@@ -24,7 +25,8 @@ const App = (): JSX.Element => (
     <Problems />
     <ExpiredToken />
     <Opening />
-    {phase.value === "open" ? (
+    {isChatOpen.value ? <ChatScreen /> : null}
+    {phase.value === "open" && !isChatOpen.value ? (
       <>
         <Timeline />
         <Panels />
@@ -71,19 +73,26 @@ const linkDelayMs = 150;
 function followLinks(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
-    const hash = linkToHash({ session: liveId.value, at: position.value, tab: chosen.value });
+    const hash = linkToHash({
+      session: liveId.value,
+      at: position.value,
+      tab: chosen.value,
+      isChat: isChatOpen.value,
+    });
     const session = liveId.value;
+    const wasChat = hashToLink(location.hash).isChat;
     clearTimeout(timer);
     if (phase.value !== "open") return;
     // Browsers limit how often an address may change.
     timer = setTimeout(() => {
       const isOther = hashToLink(location.hash).session !== session;
-      history[isOther ? "pushState" : "replaceState"](null, "", hash);
+      history[isOther || wasChat !== isChatOpen.peek() ? "pushState" : "replaceState"](null, "", hash);
     }, linkDelayMs);
   });
   addEventListener("hashchange", () => {
-    const { at, session, tab } = hashToLink(location.hash);
+    const { at, session, tab, isChat: asChat } = hashToLink(location.hash);
     clearTimeout(timer);
+    isChat.value = asChat;
     if (tab !== undefined) chosen.value = tab;
     if (isLive.value && session !== liveId.value)
       void (session === undefined ? closeLive() : openLive(session, at));
@@ -92,7 +101,8 @@ function followLinks(): void {
 }
 
 async function begin(): Promise<void> {
-  const { at, session, tab } = hashToLink(location.hash);
+  const { at, session, tab, isChat: asChat } = hashToLink(location.hash);
+  isChat.value = asChat;
   if (tab !== undefined) chosen.value = tab;
   isLive.value = document.documentElement.dataset["live"] === "true";
   const log = pageText("moora-log");

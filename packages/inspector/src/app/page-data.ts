@@ -7,6 +7,8 @@ export interface Link {
   readonly session: string | undefined;
   readonly at: number | undefined;
   readonly tab: string | undefined;
+  /** Whether the session is shown as a chat. */
+  readonly isChat: boolean;
 }
 
 /** Reads the part of an address after `#`. */
@@ -17,14 +19,16 @@ export function hashToLink(hash: string): Link {
     session: fields.get("session") ?? undefined,
     at: at !== null && /^\d{1,15}$/.test(at) ? Number(at) : undefined,
     tab: fields.get("tab") ?? undefined,
+    isChat: fields.get("view") === "chat",
   };
 }
 
 /** The part of an address after `#` that names a position. */
-export function linkToHash({ session, at, tab }: Link): string {
+export function linkToHash({ session, at, tab, isChat }: Link): string {
   const fields = new URLSearchParams();
   if (session !== undefined) fields.set("session", session);
-  if (at !== undefined) fields.set("at", String(at));
-  if (tab !== undefined) fields.set("tab", tab);
+  if (isChat) fields.set("view", "chat");
+  else if (at !== undefined) fields.set("at", String(at));
+  if (tab !== undefined && !isChat) fields.set("tab", tab);
   return `#${fields.toString()}`;
 }

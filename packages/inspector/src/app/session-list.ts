@@ -1,5 +1,5 @@
 import type { SessionPage, SessionSummary } from "@moora/agent-webui-protocol";
-import { batch, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { notify } from "./copy.tsx";
 import { listAgents, needsToken, requestJson } from "./live-requests.ts";
 import { messageOf } from "./store.ts";
@@ -8,6 +8,21 @@ import { messageOf } from "./store.ts";
 export const listed = signal<readonly SessionSummary[] | undefined>(undefined);
 /** Whether the server has more sessions than were loaded. */
 export const isListCut = signal(false);
+
+/** What the user has typed to find sessions. */
+export const sought = signal("");
+
+/** The listed sessions that have each word that the user has typed. */
+export const soughtSessions = computed(() => {
+  const words = sought.value.toLowerCase().split(/\s+/);
+  return listed.value?.filter((session) => {
+    const text = searchTextOf(session);
+    return words.every((word) => text.includes(word));
+  });
+});
+
+const searchTextOf = ({ id, agent, title = "", state }: SessionSummary): string =>
+  `${title} ${id} ${agent} ${state?.control ?? ""}`.toLowerCase();
 
 /** The agents of which the user may create sessions. */
 export const agents = signal<readonly string[]>([]);

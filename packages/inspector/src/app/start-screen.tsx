@@ -1,23 +1,20 @@
 /** @jsxImportSource preact */
-import type { SessionSummary } from "@moora/agent-webui-protocol";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { MessageForm, Suggestions } from "./components.ts";
 import { notify } from "./copy.tsx";
-import { openAndFocus } from "./focus.ts";
-import { createSession, needsToken, randomKey } from "./live-requests.ts";
-import { timeText } from "./detail-panels.tsx";
+import { openChat } from "./focus.ts";
+import { createSession, needsToken, postTo, randomKey } from "./live-requests.ts";
 import { isLive, openFile } from "./live-source.ts";
-import { relativeTime } from "./relative-time.ts";
-import { agents, isListCut, listed, waits } from "./session-list.ts";
-import { stateClass } from "./state-colors.ts";
+import { SessionItems } from "./session-items.tsx";
+import { agents } from "./session-list.ts";
 import { messageOf } from "./store.ts";
 import { TokenForm } from "./token-form.tsx";
-import { questionsText } from "./waiting-questions.ts";
 
 /** What is shown before a session is open. */
 export const StartScreen = (): JSX.Element => (
   <main class={isLive.value ? "start live-start" : "start"}>
-    {isLive.value ? <Sessions /> : null}
+    {isLive.value ? <Served /> : null}
     <div class="drop">
       <h2>Open a file</h2>
       <p>
@@ -39,76 +36,71 @@ export const StartScreen = (): JSX.Element => (
   </main>
 );
 
-function Sessions(): JSX.Element {
-  if (needsToken.value) {
-    return (
-      <section class="sessions">
-        <h2>Authentication is required</h2>
-        <TokenForm />
-      </section>
-    );
-  }
-  const sessions = listed.value;
-  return (
-    <section class="sessions" aria-label="Sessions of this server">
-      <div class="sessions-head">
+/** What the server has for its user: agents to ask, and sessions to continue. */
+const Served = (): JSX.Element =>
+  needsToken.value ? (
+    <section class="sessions">
+      <h2>Authentication is required</h2>
+      <TokenForm />
+    </section>
+  ) : (
+    <>
+      {agents.value.length === 0 ? null : <NewChat />}
+      <section class="sessions" aria-label="Sessions of this server">
         <h2>Sessions of this server</h2>
-        <NewSessions />
-      </div>
-      {sessions === undefined ? <p>Loading…</p> : null}
-      {sessions?.length === 0 ? <p class="empty">There is no session yet.</p> : null}
-      <ul>
-        {(sessions ?? []).map((session) => (
-          <li key={session.id}>
-            <SessionButton session={session} />
-          </li>
-        ))}
-      </ul>
-      {isListCut.value ? (
-        <p class="empty">The server has more sessions. Open others by their address: #session=ID.</p>
-      ) : null}
+        <SessionItems />
+      </section>
+    </>
+  );
+
+/** Questions that any agent takes. */
+export const firstQuestions: readonly string[] = ["What can you do?", "What is 12.5% of 640?"];
+
+/** Chooses an agent, and begins a session of it: empty, or with a first question. Pressed twice, it creates one. */
+function NewChat(): JSX.Element {
+  const [key, setKey] = useState(randomKey);
+  const [chosen, setChosen] = useState<string>();
+  const agent = agents.value.find((name) => name === chosen) ?? agents.value[0] ?? "";
+  const begin = async (content?: string): Promise<string | undefined> => {
+    try {
+      const id = await createSession(agent, key);
+      const problem = content === undefined ? undefined : await postTo({ id }, "messages", { content });
+      if (problem === undefined) await openChat(id);
+      return problem;
+    } catch (error) {
+      return messageOf(error);
+    }
+  };
+  const report = async (problem: Promise<string | undefined>): Promise<void> => {
+    const text = await problem;
+    if (text !== undefined) notify(text);
+  };
+  return (
+    <section class="new-chat moora-chat" aria-label="New session">
+      <h2>What should {agents.value.length === 1 ? agent : "an agent"} do?</h2>
+      {agents.value.length === 1 ? null : (
+        <div class="agents" role="group" aria-label="Agent">
+          {agents.value.map((name) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={name === agent}
+              onClick={() => {
+                setChosen(name);
+                // A key belongs to what it was used for.
+                setKey(randomKey());
+              }}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+      )}
+      <MessageForm send={begin} placeholder={`Message to ${agent}`} />
+      <Suggestions suggestions={firstQuestions} choose={(text) => void report(begin(text))} />
+      <button type="button" class="new-session" onClick={() => void report(begin())}>
+        New session with {agent}
+      </button>
     </section>
   );
 }
-
-/** A button for each agent, which creates a session of it and opens it. Pressed twice, it creates one. */
-function NewSessions(): JSX.Element {
-  const [key] = useState(randomKey);
-  const create = async (agent: string): Promise<void> =>
-    await openAndFocus(await createSession(agent, key), ".composer input");
-  return (
-    <div class="new-sessions">
-      {agents.value.map((agent) => (
-        <button
-          key={agent}
-          type="button"
-          class="primary"
-          onClick={() => void create(agent).catch((error: unknown) => notify(messageOf(error)))}
-        >
-          New session with {agent}
-        </button>
-      ))}
-    </div>
-  );
-}
-
-const SessionButton = ({ session }: { readonly session: SessionSummary }): JSX.Element => {
-  const { id, agent, seq, updatedAt, title, state } = session;
-  return (
-    <button type="button" onClick={() => void openAndFocus(id, ".panels")}>
-      <b>{title ?? id}</b>
-      <span class="about">
-        {title === undefined ? null : <code>{id}</code>} {agent}, {seq === 1 ? "1 record" : `${seq} records`}
-      </span>
-      <span class="status">
-        {waits(session) ? <span class="badge open">{questionsText(state?.questions ?? 0)}</span> : null}
-        {state === undefined ? null : (
-          <span class={`pill ${stateClass(state.control)}`}>{state.control}</span>
-        )}
-      </span>
-      {updatedAt === undefined ? null : (
-        <time title={timeText(updatedAt)}>{relativeTime(updatedAt, Date.now())}</time>
-      )}
-    </button>
-  );
-};

@@ -15,6 +15,8 @@ import { startWorker, type WorkerClient } from "./worker-client.ts";
 export const phase = signal<"start" | "opening" | "open">("start");
 export const problem = signal<string | undefined>(undefined);
 export const session = signal<OpenedSession | undefined>(undefined);
+/** Whether a session of the server is shown as a chat, without the inspector. */
+export const isChat = signal(false);
 /** The number of records that the file names. */
 export const expected = signal(0);
 

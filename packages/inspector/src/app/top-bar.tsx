@@ -2,15 +2,18 @@
 import type { JSX } from "preact";
 import { openAndFocus } from "./focus.ts";
 import { isHelpOpen } from "./help-dialog.tsx";
-import { closeLive, isLive, liveId, liveStatus, openFile } from "./live-source.ts";
+import { isChatOpen, isLive, liveId, liveStatus, openFile, showStart } from "./live-source.ts";
 import { listed, listSessions } from "./session-list.ts";
+import { control } from "./live-panel.tsx";
 import { isSharing } from "./share-dialog.tsx";
 import { stateClass } from "./state-colors.ts";
 import {
+  count,
   find,
   firstDamage,
   goTo,
   goToMatch,
+  isChat,
   matches,
   phase,
   position,
@@ -26,7 +29,7 @@ export const TopBar = (): JSX.Element => (
   <header class="top">
     <h1>
       <Logo />
-      <span title={session.value?.id ?? ""}>{session.value?.id ?? "Moora inspector"}</span>
+      <span title={session.value?.id ?? ""}>{titleOf(session.value?.id) ?? "Moora"}</span>
     </h1>
     {session.value === undefined ? null : (
       <span class="agent">
@@ -42,11 +45,17 @@ export const TopBar = (): JSX.Element => (
     {view.value?.isPaused === true ? <span class="badge open">paused</span> : null}
     <LiveState />
     <div class="tools">
-      {phase.value === "open" ? <Search /> : null}
+      {phase.value === "open" && !isChatOpen.value ? <Search /> : null}
+      <Rename />
+      <Views />
       <Actions />
     </div>
   </header>
 );
+
+/** The title of a session as the list has it; its id if it has none. */
+const titleOf = (id: string | undefined): string | undefined =>
+  listed.value?.find((each) => each.id === id)?.title ?? id;
 
 /** The mark of Moora: three states and the way between them. */
 const Logo = (): JSX.Element => (
@@ -68,9 +77,7 @@ const LiveState = (): JSX.Element | null =>
         value={liveId.value}
         onFocus={() => void listSessions()}
         onChange={({ currentTarget: { value } }) => {
-          // The address may not have the session yet.
-          if (value === "" && location.hash === "") closeLive();
-          else if (value === "") location.hash = "";
+          if (value === "") showStart();
           else void openChosenSession(value);
         }}
       >
@@ -125,19 +132,69 @@ function Search(): JSX.Element {
   );
 }
 
+/** Gives the session another title, where its application data has one. */
+function Rename(): JSX.Element | null {
+  const json = isChatOpen.value ? view.value?.data?.json : undefined;
+  const title = json === undefined ? undefined : titleIn(json);
+  if (title === undefined) return null;
+  const rename = async (): Promise<void> => {
+    const value = prompt("Title of this session", title);
+    if (value === null) return;
+    await control("data", { patches: [{ op: "replace", path: "/title", value }] });
+    await listSessions();
+  };
+  return (
+    <button type="button" onClick={() => void rename()}>
+      Rename
+    </button>
+  );
+}
+
+/** The title in application data; undefined without one, and in data that is too long to show. */
+function titleIn(json: string): string | undefined {
+  try {
+    const { title }: { readonly title?: unknown } = JSON.parse(json);
+    return typeof title === "string" ? title : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The two views of a session of the server. */
+const Views = (): JSX.Element | null =>
+  phase.value !== "open" || liveId.value === undefined ? null : (
+    <div class="group views" role="group" aria-label="View">
+      <button type="button" aria-pressed={isChatOpen.value} onClick={showChat}>
+        Chat
+      </button>
+      <button type="button" aria-pressed={!isChatOpen.value} onClick={() => void (isChat.value = false)}>
+        Inspect
+      </button>
+    </div>
+  );
+
+function showChat(): void {
+  isChat.value = true;
+  goTo(count.value);
+}
+
 const moon = "M16 12.5A7 7 0 0 1 7.5 4a6.6 6.6 0 1 0 8.5 8.5z";
 const sun =
   "M10 6.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7zM10 2v1M10 17v1M2 10h1M17 10h1M4.3 4.3l.7.7M15 15l.7.7M15.7 4.3l-.7.7M5 15l-.7.7";
 
 const Actions = (): JSX.Element => (
   <div class="group">
-    <label class="file button">
-      Open
-      <input type="file" accept=".jsonl" onChange={(event) => void openChosen(event.currentTarget)} />
-    </label>
-    <button type="button" disabled={phase.value !== "open"} onClick={() => void (isSharing.value = true)}>
-      Share
-    </button>
+    {isChatOpen.value ? null : (
+      <>
+        <label class="file button">
+          Open
+          <input type="file" accept=".jsonl" onChange={(event) => void openChosen(event.currentTarget)} />
+        </label>
+        <button type="button" disabled={phase.value !== "open"} onClick={() => void (isSharing.value = true)}>
+          Share
+        </button>
+      </>
+    )}
     <button
       type="button"
       aria-label={isDark.value ? "Light" : "Dark"}

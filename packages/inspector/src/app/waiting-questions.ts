@@ -43,7 +43,7 @@ export function goToQuestions(): void {
     if (view.value?.seq !== count.value) return;
     requestAnimationFrame(() => {
       stop();
-      document.querySelector<HTMLElement>(".questions")?.focus();
+      document.querySelector<HTMLElement>(".moora-questions")?.focus();
     });
   });
 }

@@ -1,18 +1,11 @@
-import type { AgentMessage, AgentState, ContextEntry, ToolCallRecord } from "@moora/agent-core-state-machine";
-import { messageOf, recordOf, transcriptOf } from "@moora/agent-core-state-machine/internal";
+import type { AgentState, ContextEntry } from "@moora/agent-core-state-machine";
+import { messageOf, transcriptOf } from "@moora/agent-core-state-machine/internal";
+import type { ChatMessage } from "@moora/react";
+import { messagesAt } from "@moora/react/components";
 
-/** What a user saw: a message, a call of a tool, or that another agent took over. */
+/** What a user saw: a message with its calls, that another agent took over, or why the loop failed. */
 export type ConversationItem =
-  | {
-      readonly kind: "message";
-      readonly id: string;
-      readonly role: AgentMessage["role"];
-      readonly content: string;
-      readonly isStreaming: boolean;
-      readonly status: AgentMessage["status"] | undefined;
-      readonly attachments: readonly string[];
-    }
-  | { readonly kind: "call"; readonly id: string; readonly call: ToolCallRecord }
+  | { readonly kind: "message"; readonly message: ChatMessage }
   | { readonly kind: "handoff"; readonly from: string; readonly to: string }
   | { readonly kind: "failure"; readonly text: string };
 
@@ -39,9 +32,8 @@ export function conversationAt(state: AgentState, most: number): Conversation {
 function entryItems(state: AgentState, entry: ContextEntry): readonly ConversationItem[] {
   switch (entry.type) {
     case "message":
-      return messageItems(state, entry.messageId);
     case "turn":
-      return turnItems(state, entry);
+      return messageItems(state, entry.messageId, entry);
     case "handoff":
       return [{ kind: "handoff", from: entry.from, to: entry.to }];
     case "tool-calls":
@@ -51,50 +43,17 @@ function entryItems(state: AgentState, entry: ContextEntry): readonly Conversati
   }
 }
 
-function messageItems(state: AgentState, id: string): readonly ConversationItem[] {
-  const message = messageOf(state, id);
-  if (message === undefined) return [];
-  const { role, content, streaming, status, attachments = [] } = message;
-  return [
-    {
-      kind: "message",
-      id,
-      role,
-      content,
-      isStreaming: streaming,
-      status,
-      attachments: attachments.map(({ mediaType, name }) => name ?? mediaType),
-    },
-  ];
-}
-
-function turnItems(
+/** The message of an id, with the parts of its entry if it has one. */
+function messageItems(
   state: AgentState,
-  { messageId, parts }: Extract<ContextEntry, { type: "turn" }>,
+  id: string | null,
+  entry?: ContextEntry,
 ): readonly ConversationItem[] {
-  const message = messageId === null ? [] : messageItems(state, messageId);
-  const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
-  const calls = parts.flatMap((part): readonly ConversationItem[] => {
-    const call = part.type === "call" ? recordOf(state, part.toolCallId) : undefined;
-    return call === undefined || part.type !== "call" ? [] : [{ kind: "call", id: part.toolCallId, call }];
-  });
-  const files = parts.flatMap((part) =>
-    part.type === "file" ? [part.file.name ?? part.file.mediaType] : [],
-  );
-  const spoke = text.trim() !== "" || files.length > 0;
-  if (message.length > 0 || !spoke) return [...message.map((item) => withFiles(item, files)), ...calls];
-  const spoken: ConversationItem = {
-    kind: "message",
-    id: "",
-    role: "assistant",
-    content: text,
-    isStreaming: false,
-    status: undefined,
-    attachments: files,
+  const message = id === null ? undefined : messageOf(state, id);
+  const one = {
+    ...state,
+    messages: message === undefined ? [] : [message],
+    transcript: entry === undefined ? [] : [entry],
   };
-  return [spoken, ...calls];
+  return messagesAt(one).map((shown) => ({ kind: "message", message: shown }));
 }
-
-/** A message with the files that the model made. */
-const withFiles = (item: ConversationItem, files: readonly string[]): ConversationItem =>
-  item.kind === "message" ? { ...item, attachments: [...item.attachments, ...files] } : item;

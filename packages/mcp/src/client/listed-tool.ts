@@ -15,7 +15,7 @@ import { resultToReply } from "./result-to-reply.ts";
 import { toolNameOf } from "./tool-name.ts";
 import { annotatedPolicy, type McpToolRule } from "./tool-policy.ts";
 import type { McpToolsOptions } from "./tools-options.ts";
-import { ToolCall, type CallParts } from "./tool-call.ts";
+import { runCall, type CallParts } from "./tool-call.ts";
 import { askPerson } from "./waiting-call.ts";
 
 /** The limits of what a model reads about one tool, in characters. A longer schema cannot be used. */
@@ -68,7 +68,7 @@ async function callToReply(
 ): Promise<ToolReply | ToolQuestion> {
   const { options, checkOutput } = parts;
   try {
-    const end = await new ToolCall(tool, input, context, parts).run();
+    const end = await runCall(tool, input, context, parts);
     if ("waiting" in end) return askPerson(options.name, tool.name, end.waiting);
     return resultToReply(tool.name, end.result, checkOutput);
   } catch (error) {

@@ -4,7 +4,7 @@ import type { JsonObject } from "@moora/llm";
 import { untilAborted } from "@moora/llm/internal";
 import { McpError } from "../mcp-error.ts";
 import { afterInputRequired, inputParams, isInputRequired } from "./input-required.ts";
-import type { CallSender, McpProgress, McpTool } from "./mcp-client.ts";
+import type { CallSender, McpCallParams, McpProgress, McpTool } from "./mcp-client.ts";
 import type { ReceivedCheck } from "./received-schema.ts";
 import { RepeatedCall } from "./repeated-call.ts";
 import type { McpToolsOptions } from "./tools-options.ts";
@@ -31,55 +31,49 @@ export interface CallParts {
 type AttemptEnd = { readonly result: unknown } | { readonly waiting: WaitingCall };
 
 /** One attempt of a call. */
-export class ToolCall {
-  readonly #tool: McpTool;
-  readonly #input: JsonObject;
-  readonly #context: ToolContext;
-  readonly #parts: CallParts;
-
-  constructor(tool: McpTool, input: JsonObject, context: ToolContext, parts: CallParts) {
-    this.#tool = tool;
-    this.#input = input;
-    this.#context = context;
-    this.#parts = parts;
-  }
-
-  async run(): Promise<AttemptEnd> {
-    let waiting = resumedCall(this.#context.asked);
-    for (;;) {
-      if (waiting.open.length > 0) return { waiting };
-      const end = await this.#send(waiting);
-      if ("waiting" in end || !isInputRequired(end.result)) return end;
-      waiting = afterInputRequired(this.#tool.name, waiting, end.result);
-      if (waiting.open.length === 0) await pause(pauseMs, this.#context.signal);
-    }
-  }
-
-  async #send(waiting: WaitingCall): Promise<AttemptEnd> {
-    const { mayRepeat, options, sender } = this.#parts;
-    const { idempotencyKey, progress, signal } = this.#context;
+export async function runCall(
+  tool: McpTool,
+  input: JsonObject,
+  context: ToolContext,
+  parts: CallParts,
+): Promise<AttemptEnd> {
+  let waiting = resumedCall(context.asked);
+  for (;;) {
+    if (waiting.open.length > 0) return { waiting };
     const params = {
-      name: this.#tool.name,
-      arguments: { ...this.#input },
-      _meta: { "moora/idempotency-key": idempotencyKey },
+      name: tool.name,
+      arguments: { ...input },
+      _meta: { "moora/idempotency-key": context.idempotencyKey },
       ...inputParams(waiting),
     };
-    const repeated = sender.asksPerson && mayRepeat ? new RepeatedCall(waiting) : undefined;
-    try {
-      const result = await sender.send(this.#tool, params, {
-        signal: repeated === undefined ? signal : AbortSignal.any([signal, repeated.signal]),
-        timeout: noTimeoutMs,
-        onprogress: (report) => progress(progressText(report)),
-        allowInputRequired: sender.asksPerson,
-        repeated,
-      });
-      checkResultSize(this.#tool.name, result, options.maxResultBytes ?? defaultMaxResultBytes);
-      return { result };
-    } catch (error) {
-      const ended = signal.aborted ? undefined : repeated?.waiting(this.#tool.name);
-      if (ended === undefined) throw error;
-      return { waiting: ended };
-    }
+    const end = await sendCall(tool, params, context, { ...parts, waiting });
+    if ("waiting" in end || !isInputRequired(end.result)) return end;
+    waiting = afterInputRequired(tool.name, waiting, end.result);
+    if (waiting.open.length === 0) await pause(pauseMs, context.signal);
+  }
+}
+
+async function sendCall(
+  tool: McpTool,
+  params: McpCallParams,
+  { progress, signal }: ToolContext,
+  { mayRepeat, options, sender, waiting }: CallParts & { readonly waiting: WaitingCall },
+): Promise<AttemptEnd> {
+  const repeated = sender.asksPerson && mayRepeat ? new RepeatedCall(waiting) : undefined;
+  try {
+    const result = await sender.send(tool, params, {
+      signal: repeated === undefined ? signal : AbortSignal.any([signal, repeated.signal]),
+      timeout: noTimeoutMs,
+      onprogress: (report) => progress(progressText(report)),
+      allowInputRequired: sender.asksPerson,
+      repeated,
+    });
+    checkResultSize(tool.name, result, options.maxResultBytes ?? defaultMaxResultBytes);
+    return { result };
+  } catch (error) {
+    const ended = signal.aborted ? undefined : repeated?.waiting(tool.name);
+    if (ended === undefined) throw error;
+    return { waiting: ended };
   }
 }
 

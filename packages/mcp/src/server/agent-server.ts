@@ -8,7 +8,6 @@ import {
   type OptionForms,
 } from "@moora/agent-core-effects/internal";
 import { loadSdk } from "../load-sdk.ts";
-import { loadHandler, type LoadedServer } from "./load-handler.ts";
 import { LogSessions } from "./log-sessions.ts";
 import { isLocalName, localNames } from "./local-names.ts";
 import type {
@@ -18,10 +17,9 @@ import type {
   McpServerOptions,
   StdioStreams,
 } from "./mcp-agent-server.ts";
-import { CallRunner } from "./run-call.ts";
 import type { ServedAgent } from "./served-agent.ts";
-import type { FactoryParts } from "./server-factory.ts";
 import type { ServerSdk } from "./server-sdk.ts";
+import { ToolServer } from "./tool-server.ts";
 
 const listenForms: OptionForms<ListenOptions> = {
   port: "port",
@@ -35,26 +33,27 @@ const streamForms: OptionForms<StdioStreams> = {
 
 /** The server that `mcpServer` returns: one factory of protocol servers behind each transport. */
 export class AgentServer implements McpAgentServer {
-  readonly #agents: ReadonlyMap<string, Required<ServedAgent>>;
   readonly #options: McpServerOptions;
   readonly #onError: (error: unknown) => void;
-  readonly #runner: CallRunner;
+  readonly #server: ToolServer;
+  readonly #sessionsOf: (user: string | undefined) => LogSessions;
   readonly #handles = new Set<{ close(): Promise<void> }>();
-  #loaded: Promise<LoadedServer> | undefined;
   #isClosed = false;
 
   constructor(agents: ReadonlyMap<string, Required<ServedAgent>>, options: McpServerOptions) {
-    this.#agents = agents;
     this.#options = options;
     this.#onError = options.onError === undefined ? () => undefined : safeErrorListener(options.onError);
-    this.#runner = new CallRunner(this.#onError);
+    this.#server = new ToolServer({ agents, options }, this.#onError);
+    const { log, onLog } = options;
+    const shared = { log, agents: new Set(agents.keys()), onError: this.#onError, onLog };
+    this.#sessionsOf = (user) => new LogSessions(user, shared);
   }
 
   async serveStdio(streams: StdioStreams = processStreams()): Promise<void> {
     checkOptions("serveStdio", streams, streamForms);
     this.#checkIsOpen();
     const { input, output } = streams;
-    const { factory } = await this.#load();
+    const { factory } = await this.#server.load();
     const { StdioServerTransport, serveStdio } = await loadSdk(
       "@modelcontextprotocol/server",
       () => import("@modelcontextprotocol/server/stdio"),
@@ -64,7 +63,7 @@ export class AgentServer implements McpAgentServer {
     for (const event of ["end", "close", "error"]) input.once(event, () => ended.resolve());
     const transport = new StdioServerTransport(input, output);
     const connection = Symbol("streams");
-    const handle: StdioServerHandle = serveStdio((context) => factory(context, connection), {
+    const handle: StdioServerHandle = serveStdio(() => factory(this.#sessionsOf(undefined), connection), {
       transport,
       onerror: this.#onError,
     });
@@ -73,17 +72,17 @@ export class AgentServer implements McpAgentServer {
     await ended.promise;
     this.#handles.delete(stop);
     await handle.close();
-    await this.#runner.closeOf(connection);
+    await this.#server.runner.closeOf(connection);
   }
 
   readonly fetch = async (request: Request): Promise<Response> => {
-    const { handler, sdk } = await this.#load();
+    const { sdk } = await this.#server.load();
     const refused = this.#refusal(sdk, request);
     if (refused !== undefined) return refused;
     const { authorize } = this.#options;
     const user = await authorize?.(request);
     if (this.#isClosed) return new Response(null, { status: 503 });
-    if (authorize === undefined) return await handler.fetch(request);
+    if (authorize === undefined) return await this.#server.fetch(request, this.#sessionsOf(undefined));
     if (user === undefined || user === null) return new Response(null, { status: 401 });
     // What code without types may return. Sessions of users that have no name of their own would be those of one user.
     if (typeof user !== "string" || user === "") {
@@ -92,7 +91,7 @@ export class AgentServer implements McpAgentServer {
       );
       return new Response(null, { status: 500 });
     }
-    return await handler.fetch(request, { authInfo: { token: "", clientId: user, scopes: [] } });
+    return await this.#server.fetch(request, this.#sessionsOf(user));
   };
 
   async listen(options: ListenOptions = {}): Promise<ListeningServer> {
@@ -111,11 +110,7 @@ export class AgentServer implements McpAgentServer {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const loaded = await this.#loaded;
-    await this.#runner.close(async () => {
-      await Promise.all([...this.#handles].map((handle) => handle.close()));
-      await loaded?.handler.close();
-    });
+    await this.#server.close(() => Promise.all([...this.#handles].map((handle) => handle.close())));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -131,15 +126,6 @@ export class AgentServer implements McpAgentServer {
   #refusal(sdk: ServerSdk, request: Request): Response | undefined {
     const names = [...(this.#options.allowedHosts ?? localNames)];
     return sdk.hostHeaderValidationResponse(request, names) ?? sdk.originValidationResponse(request, names);
-  }
-
-  #load(): Promise<LoadedServer> {
-    const [agents, runner, options, onError] = [this.#agents, this.#runner, this.#options, this.#onError];
-    const { log, onLog } = options;
-    const shared = { log, agents: new Set(agents.keys()), onError, onLog };
-    const sessionsOf: FactoryParts["sessionsOf"] = (authInfo) => new LogSessions(authInfo?.clientId, shared);
-    this.#loaded ??= loadHandler({ agents, runner, options, sessionsOf }, onError);
-    return this.#loaded;
   }
 }
 

@@ -1,11 +1,8 @@
-import { checkOptions, isObject, type OptionForms } from "@moora/agent-core-effects/internal";
-import type { McpHost, McpRoute, UserSessions } from "@moora/agent/internal";
-import { isJsonObject } from "@moora/llm/internal";
-import { loadHandler, type LoadedServer } from "./load-handler.ts";
+import { checkOptions, type OptionForms } from "@moora/agent-core-effects/internal";
+import type { McpHost, McpRoute } from "@moora/agent/internal";
 import { checkSecret } from "./mcp-server.ts";
-import { CallRunner } from "./run-call.ts";
 import { servedAgents } from "./served-agent.ts";
-import type { FactoryParts } from "./server-factory.ts";
+import { ToolServer } from "./tool-server.ts";
 
 /** The options of `mcpOfServer`. */
 export interface McpRouteOptions {
@@ -40,30 +37,6 @@ export function mcpOfServer(options: McpRouteOptions = {}): (host: McpHost) => M
       const description = descriptions[agent.name];
       return description === undefined ? agent : { agent, description };
     });
-    const runner = new CallRunner(onError);
-    const sessionsOf: FactoryParts["sessionsOf"] = (authInfo) => sessionsIn(authInfo?.extra);
-    const parts = { agents: servedAgents(served), options: ofServer, runner, sessionsOf };
-    let loaded: Promise<LoadedServer> | undefined;
-    return {
-      async fetch(request, sessions, parsedBody) {
-        const { handler } = await (loaded ??= loadHandler(parts, onError));
-        const authInfo = { token: "", clientId: sessions.user, scopes: [], extra: { sessions } };
-        return await handler.fetch(request, { authInfo, parsedBody });
-      },
-      async close() {
-        const server = await loaded?.catch(() => undefined);
-        await runner.close(async () => await server?.handler.close());
-      },
-    };
+    return new ToolServer({ agents: servedAgents(served), options: ofServer }, onError);
   };
 }
-
-/** The sessions that `fetch` has added to a request. */
-function sessionsIn(extra: unknown): UserSessions {
-  const sessions = isJsonObject(extra) ? extra["sessions"] : undefined;
-  if (!isSessions(sessions)) throw new Error("The request has no user.");
-  return sessions;
-}
-
-const isSessions = (value: unknown): value is UserSessions =>
-  isObject(value) && typeof value["refusal"] === "function";

@@ -1,4 +1,4 @@
-import type { AuthInfo, McpServer, McpServerFactory, ServerContext } from "@modelcontextprotocol/server";
+import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
 import type { UserSessions } from "@moora/agent/internal";
 import manifest from "../../package.json" with { type: "json" };
 import { agentToolHandler, type WaitingCall } from "./agent-tool-handler.ts";
@@ -15,8 +15,6 @@ export interface FactoryParts {
   readonly agents: ReadonlyMap<string, Required<ServedAgent>>;
   readonly runner: CallRunner;
   readonly options: Pick<McpServerOptions, "name" | "version" | "secret">;
-  /** The sessions of the user of a request; of the user of this machine for one without authentication. */
-  readonly sessionsOf: (authInfo: AuthInfo | undefined) => UserSessions;
 }
 
 const input = {
@@ -49,8 +47,8 @@ const annotations = {
   openWorldHint: true,
 };
 
-/** Makes the server of one connection over streams, or of one request over HTTP. */
-export type ServerFactory = (context: Parameters<McpServerFactory>[0], connection?: Connection) => McpServer;
+/** Makes the server of one connection over streams, or of one request over HTTP, with the sessions of its user. */
+export type ServerFactory = (sessions: UserSessions, connection?: Connection) => McpServer;
 
 /**
  * How long the state of a call that waits is valid, in seconds: a hundred years. How long a question is open is a matter of its session, and a
@@ -58,7 +56,7 @@ export type ServerFactory = (context: Parameters<McpServerFactory>[0], connectio
  */
 const stateSeconds = 100 * 365 * 24 * 60 * 60;
 
-export function serverFactory({ agents, options, runner, sdk, sessionsOf }: FactoryParts): ServerFactory {
+export function serverFactory({ agents, options, runner, sdk }: FactoryParts): ServerFactory {
   const {
     name = "moora",
     secret = crypto.getRandomValues(new Uint8Array(32)),
@@ -69,9 +67,8 @@ export function serverFactory({ agents, options, runner, sdk, sessionsOf }: Fact
     ttlSeconds: stateSeconds,
     bind: userOf,
   });
-  return ({ authInfo }, connection) => {
+  return (sessions, connection) => {
     const server = new sdk.McpServer({ name, version }, { requestState: { verify: codec.verify } });
-    const sessions = sessionsOf(authInfo);
     const mint = (state: WaitingCall, context: ServerContext): Promise<string> => codec.mint(state, context);
     for (const [tool, served] of agents) {
       server.registerTool(

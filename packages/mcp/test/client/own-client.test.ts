@@ -1,5 +1,7 @@
 import { Client, InMemoryTransport, type CallToolResult } from "@modelcontextprotocol/client";
 import { McpServer } from "@modelcontextprotocol/server";
+import { defineAgent, runTask } from "@moora/agent";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { mcpTools, type McpClient, type McpToolsOptions } from "@moora/mcp";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -52,6 +54,20 @@ describe("a client of one's own", () => {
     expect(await client.listTools()).toMatchObject({ tools: [{ name: "act" }] });
     await client.close();
     expect(await runTool(tools, "own_act")).toMatchObject({ isSuccess: false, code: "connection-lost" });
+  });
+
+  it("gives so many tools that the model searches for them, without any setting", async () => {
+    const many = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`step_${index}`, {}]));
+    const tools = await mcpTools(await connected({ ...many, weigh: {} }), { name: "own" });
+    const llm = new MockLlmCaller([
+      callsTools([{ name: "search_tools", arguments: { query: "weigh something" } }]),
+      callsTools([{ name: "own_weigh" }]),
+      answers("Weighed."),
+    ]);
+    const { state } = await runTask(defineAgent({ llm, tools }), "Weigh it.");
+    const offered = llm.requests.map((request) => request.tools.map(({ name }) => name));
+    expect(offered.slice(0, 2)).toEqual([["search_tools"], ["search_tools", "own_weigh"]]);
+    expect(state.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true, content: "weigh" });
   });
 
   it("gives the tools that can be used, where the protocol does not allow another one", async () => {

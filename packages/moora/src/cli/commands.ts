@@ -3,6 +3,7 @@ import { chatCommand } from "./commands/chat.ts";
 import { decisionCommands } from "./commands/decisions.ts";
 import { postCommands } from "./commands/posts.ts";
 import { diffCommand } from "./commands/diff.ts";
+import { evalCommand } from "./commands/eval.ts";
 import { exportCommand } from "./commands/export.ts";
 import { forkCommand } from "./commands/fork.ts";
 import { importCommand } from "./commands/import.ts";
@@ -41,6 +42,7 @@ export const commands: readonly Command[] = [
   exportCommand,
   importCommand,
   rerunCommand,
+  evalCommand,
   pruneCommand,
   archiveCommand,
   restoreCommand,

@@ -230,6 +230,7 @@ const optionRows = {
   },
   "keep-open": { help: "Keep sessions with work in progress, such as an open question, or a schedule." },
   "dry-run": { help: "Change nothing; print what would be pruned." },
+  junit: { value: "FILE", help: "Write a report for CI systems, in the XML of JUnit." },
   all: { help: "Show every difference of the two states." },
   context: {
     help: "Show only the tokens of the next request, what it leaves out, and where the cache missed.",

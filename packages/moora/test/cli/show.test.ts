@@ -1,5 +1,12 @@
 import { mkdirSync } from "node:fs";
-import { defineAgent, defineTool, openSession, type Agent, type DurableSession } from "@moora/agent";
+import {
+  defineAgent,
+  defineTool,
+  openSession,
+  type Agent,
+  type DurableSession,
+  type Tool,
+} from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import {
   answers,
@@ -197,6 +204,23 @@ describe("moora show --context", () => {
     );
     expect(shown).not.toContain("left out");
     expect(await cli("show", "ada", "--context", "--at", "0")).not.toContain("last request");
+  });
+
+  it("shows the tools that the model has found, and how many it can search", async () => {
+    const llm = new MockLlmCaller([
+      callsTools([{ name: "search_tools", arguments: { query: "row" } }]),
+      answers("Found."),
+    ]);
+    const others = Array.from({ length: 50 }, (_, index): Tool =>
+      defineTool({ name: `tool_${index}`, description: "None.", input: z.object({}), execute: () => "" }),
+    );
+    await withSession(defineAgent({ llm, tools: others.concat(read) }), async (session) => {
+      await session.ask("Read a row.");
+    });
+    expect(await cli("show", "ada", "--context")).toContain(
+      "left out\n  tools that the model can search: 50; found: 1 (read)\n",
+    );
+    expect(await cli("log", "ada")).toContain("tools found: read");
   });
 });
 

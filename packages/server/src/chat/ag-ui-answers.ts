@@ -3,6 +3,7 @@ import { shownValue } from "@moora/agent-core-effects/internal";
 import { HttpProblem } from "../problem.ts";
 import type { Payload, RunInput } from "./ag-ui-request.ts";
 import type { AnsweredQuestion } from "./chat-request.ts";
+import { rejectionOf } from "./question-text.ts";
 
 /** The fields of a payload that answers a question, by what the question is about. */
 export const payloadFields = {
@@ -22,7 +23,7 @@ export const resumedAnswersOf = (
   resume.flatMap(({ interruptId, status, payload = {} }, index) => {
     const question = open.find(({ digest }) => digest === interruptId);
     if (question === undefined) return [];
-    if (status === "cancelled") return [{ question, decision: refusalOf(question, payload.reason) }];
+    if (status === "cancelled") return [{ question, decision: rejectionOf(question, payload.reason) }];
     const path = `resume.${index}.payload`;
     checkFields(question, payload, path);
     return [{ question, decision: decisionOf(question, payload, path) }];
@@ -42,7 +43,7 @@ function decisionOf(
   path: string,
 ): Decision {
   const { about } = question;
-  if (approved === false) return refusalOf(question, reason);
+  if (approved === false) return rejectionOf(question, reason);
   if (about === "answer") {
     if (answer === undefined) throw missing(path, "answer", "The payload must have an answer.");
     return { answer };
@@ -55,9 +56,3 @@ function decisionOf(
 
 const missing = (path: string, name: string, detail: string): HttpProblem =>
   new HttpProblem("refused", detail, { path: `${path}.${name}` });
-
-/** A rejection. An outcome stays unknown. */
-const refusalOf = ({ about }: Question, reason: string | undefined): Decision =>
-  about === "outcome"
-    ? { outcome: "unknown", ...(reason === undefined ? {} : { reason }) }
-    : { reject: reason ?? "The user refused." };

@@ -1,4 +1,5 @@
 import { failureText, type AgentState } from "@moora/agent";
+import type { LiveSession } from "../sessions/live-session.ts";
 import type { AgUiClient } from "./ag-ui-client.ts";
 import { contentWithFiles } from "./ag-ui-files.ts";
 import type { AgUiEvent } from "./ag-ui-event.ts";
@@ -11,18 +12,11 @@ type CallChunk = Extract<
   { readonly type: `tool-input-${"start" | "delta" | "available"}` | `tool-output-${string}` }
 >;
 
-/** The run whose calls are translated. */
-interface CallsOptions {
-  readonly client: AgUiClient;
-  readonly current: () => AgentState;
-  readonly toUrl: (url: string) => string;
-  /** The conversation as the log has it. */
-  readonly snapshot: () => AgUiEvent;
-}
-
 /** Translates calls and their results to events of AG-UI. A question of a sub-agent is an interrupt, and not a call. */
 export class AgUiCalls {
-  readonly #options: CallsOptions;
+  readonly #live: LiveSession;
+  readonly #client: AgUiClient;
+  readonly #snapshot: () => AgUiEvent;
   /** The calls that the client sees while the model writes them: their names, and their arguments so far. */
   readonly #drafts = new Map<string, { readonly name: string; readonly text: string }>();
   /** The message that the calls of the step belong to. */
@@ -30,8 +24,11 @@ export class AgUiCalls {
   /** How many files of the last result follow. The result contains them. */
   #filesOfResult = 0;
 
-  constructor(options: CallsOptions) {
-    this.#options = options;
+  /** `snapshot` returns the conversation as the log has it. */
+  constructor(live: LiveSession, client: AgUiClient, snapshot: () => AgUiEvent) {
+    this.#live = live;
+    this.#client = client;
+    this.#snapshot = snapshot;
   }
 
   /** Calls belong to a message of their own from here on, until there is a text. */
@@ -89,7 +86,7 @@ export class AgUiCalls {
   }
 
   #arguments(toolCallId: string, delta: string): readonly AgUiEvent[] {
-    const added = this.#options.client.newOf(toolCallId, delta);
+    const added = this.#client.newOf(toolCallId, delta);
     return added === "" ? [] : [{ type: "TOOL_CALL_ARGS", toolCallId, delta: added }];
   }
 
@@ -103,19 +100,18 @@ export class AgUiCalls {
     const end = { type: "TOOL_CALL_END", toolCallId };
     if (draft === undefined) return [this.#start(chunk), ...this.#arguments(toolCallId, textOf(input)), end];
     const { name, text } = draft;
-    if (name !== call.name || !call.parameters.startsWith(text)) return [end, this.#options.snapshot()];
+    if (name !== call.name || !call.parameters.startsWith(text)) return [end, this.#snapshot()];
     return [...this.#arguments(toolCallId, call.parameters.slice(text.length)), end];
   }
 
   /** A result with its files; none that the client has. */
   #result(toolCallId: string, text: string): readonly AgUiEvent[] {
-    const { client, toUrl } = this.#options;
     const call = this.#recordOf(toolCallId);
     const messageId = resultMessageId(toolCallId);
-    if (call === undefined || client.has(messageId)) return [];
+    if (call === undefined || this.#client.has(messageId)) return [];
     const files = call.result?.isSuccess === true ? call.result.files : undefined;
     this.#filesOfResult = files?.length ?? 0;
-    const content = contentWithFiles({ text, files }, toUrl);
+    const content = contentWithFiles({ text, files }, (url) => this.#live.viewerUrl(url));
     return [{ type: "TOOL_CALL_RESULT", messageId, toolCallId, role: "tool", content }];
   }
 
@@ -126,6 +122,6 @@ export class AgUiCalls {
   }
 
   #recordOf(toolCallId: string): AgentState["toolCalls"][string] | undefined {
-    return this.#options.current().toolCalls[toolCallId];
+    return this.#live.session.current().toolCalls[toolCallId];
   }
 }

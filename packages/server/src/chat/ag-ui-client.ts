@@ -4,7 +4,7 @@ import type { AnswerDraft } from "@moora/agent-webui-protocol";
 import { draftContents, writtenIn, type AgUiMessage } from "./ag-ui-contents.ts";
 import { callsMessageId } from "./ag-ui-ids.ts";
 import { placeOf } from "./cut-answer.ts";
-import { reasoningId } from "./reasoning-id.ts";
+import { reasoningId } from "./loop-turns.ts";
 import { valueOf } from "./ui-chunk.ts";
 
 const messageSchema: z.ZodMiniType<AgUiMessage> = z.looseObject({

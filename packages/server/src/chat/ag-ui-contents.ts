@@ -1,6 +1,6 @@
 import type { AnswerDraft } from "@moora/agent-webui-protocol";
 import { callsMessageId } from "./ag-ui-ids.ts";
-import { reasoningId } from "./reasoning-id.ts";
+import { reasoningId } from "./loop-turns.ts";
 
 /** A message of AG-UI. */
 export interface AgUiMessage {

@@ -5,7 +5,6 @@ import { AgUiClient } from "./ag-ui-client.ts";
 import type { AgUiMessage } from "./ag-ui-contents.ts";
 import { messagesOf } from "./ag-ui-messages.ts";
 import { questionToInterrupt } from "./ag-ui-interrupts.ts";
-import { AgUiPassages } from "./ag-ui-passages.ts";
 import { AgUiSharedState } from "./ag-ui-state.ts";
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
 import { turnIdOf, turnsOf } from "./loop-turns.ts";
@@ -32,18 +31,16 @@ class AgUiTranslator implements ChatTranslator {
   readonly #client: AgUiClient;
   readonly #live: LiveSession;
   readonly #data = new AgUiSharedState();
-  readonly #passages: AgUiPassages;
   readonly #calls: AgUiCalls;
+  /** The text or the reasoning that is open. */
+  #passage: { readonly kind: "TEXT" | "REASONING"; readonly messageId: string } | undefined;
   #steps = 0;
 
   constructor(run: AgUiRun, live: LiveSession, client: AgUiClient) {
     this.#run = run;
     this.#client = client;
     this.#live = live;
-    this.#passages = new AgUiPassages(client);
-    const current = (): AgentState => this.#state;
-    const snapshot = (): AgUiEvent => this.#snapshot();
-    this.#calls = new AgUiCalls({ client, current, toUrl: this.#toUrl, snapshot });
+    this.#calls = new AgUiCalls(live, client, () => this.#snapshot());
   }
 
   eventsOf(chunk: UiChunk): readonly AgUiEvent[] {
@@ -56,13 +53,15 @@ class AgUiTranslator implements ChatTranslator {
         return this.#step(chunk.type);
       case "text-start":
         this.#calls.belongTo(chunk.id);
-        return this.#passages.eventsOf(chunk);
-      case "text-delta":
-      case "text-end":
+        return this.#begin("TEXT", chunk.id);
       case "reasoning-start":
+        return this.#begin("REASONING", chunk.id);
+      case "text-delta":
       case "reasoning-delta":
+        return this.#continue(chunk);
+      case "text-end":
       case "reasoning-end":
-        return this.#passages.eventsOf(chunk);
+        return this.#end();
       case "tool-input-start":
       case "tool-input-delta":
       case "tool-input-available":
@@ -124,8 +123,37 @@ class AgUiTranslator implements ChatTranslator {
       case "reset-step":
         // Streamed text cannot be taken back: the client gets the conversation without it.
         this.#calls.beginStep();
-        return [...this.#passages.close(), ...this.#calls.endDrafts(), this.#snapshot()];
+        return [...this.#end(), ...this.#calls.endDrafts(), this.#snapshot()];
     }
+  }
+
+  #begin(kind: "TEXT" | "REASONING", messageId: string): readonly AgUiEvent[] {
+    this.#passage = { kind, messageId };
+    if (kind === "TEXT") return [{ type: "TEXT_MESSAGE_START", messageId, role: "assistant" }];
+    this.#client.addReasoning(messageId);
+    return [
+      { type: "REASONING_START", messageId },
+      { type: "REASONING_MESSAGE_START", messageId, role: "reasoning" },
+    ];
+  }
+
+  #continue({
+    type,
+    id: messageId,
+    delta: whole,
+  }: Extract<UiChunk, { readonly delta: string }>): readonly AgUiEvent[] {
+    const delta = this.#client.newOf(messageId, whole);
+    const kind = type === "text-delta" ? "TEXT" : "REASONING";
+    return delta === "" ? [] : [{ type: `${kind}_MESSAGE_CONTENT`, messageId, delta }];
+  }
+
+  /** Ends what is open. */
+  #end(): readonly AgUiEvent[] {
+    if (this.#passage === undefined) return [];
+    const { kind, messageId } = this.#passage;
+    this.#passage = undefined;
+    const end = { type: `${kind}_MESSAGE_END`, messageId };
+    return kind === "TEXT" ? [end] : [end, { type: "REASONING_END", messageId }];
   }
 
   /** A file that the model made. Messages of the assistant have no files in AG-UI, so it is an event of our own. */

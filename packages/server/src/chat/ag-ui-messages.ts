@@ -1,10 +1,10 @@
 import { failureText, type AgentState } from "@moora/agent";
+import type { AgentMessage } from "@moora/agent-webui-protocol";
 import { contentWithFiles } from "./ag-ui-files.ts";
 import { callsMessageId, resultMessageId } from "./ag-ui-ids.ts";
 import type { AgUiMessage } from "./ag-ui-contents.ts";
-import { cutAnswersOf } from "./cut-answer.ts";
-import { endOf } from "./loop-end.ts";
-import { callsOf, partsOfTurn, turnIdOf, type Turn } from "./loop-turns.ts";
+import { conversationOf } from "./conversation.ts";
+import { callsOf, partsOfTurn, type Turn } from "./loop-turns.ts";
 
 interface MessagesOptions {
   readonly toUrl: (url: string) => string;
@@ -16,72 +16,32 @@ interface MessagesOptions {
 export const messagesOf = (state: AgentState, options: MessagesOptions): readonly AgUiMessage[] =>
   new Conversation(state, options).messages();
 
-/** The answers of ended loops that were cut off, in the order of their positions. That of a running loop was taken back. */
-function endedCutAnswersOf(state: AgentState) {
-  const hasEnded = endOf(state, []) !== undefined;
-  return [...cutAnswersOf(state)]
-    .filter(([loop]) => loop < state.reActContext.loop || hasEnded)
-    .map(([, answer]) => answer)
-    .toSorted((one, other) => one.position - other.position);
-}
-
 class Conversation {
   readonly #state: AgentState;
   readonly #options: MessagesOptions;
   readonly #messages: AgUiMessage[] = [];
-  /** The turns so far of each loop. */
-  readonly #counts = new Map<number, number>();
-  /** The positions of the messages of the state, by their ids. */
-  readonly #positions: ReadonlyMap<string, number>;
-  /** The answers that were cut off, in the order of their positions, and how many of them were added. */
-  readonly #cut: ReturnType<typeof endedCutAnswersOf>;
-  #cutCount = 0;
 
   constructor(state: AgentState, options: MessagesOptions) {
     this.#state = state;
     this.#options = options;
-    this.#positions = new Map(state.messages.map(({ id }, position) => [id, position]));
-    this.#cut = endedCutAnswersOf(state);
   }
 
   messages(): readonly AgUiMessage[] {
-    const { transcript, reActContext } = this.#state;
-    for (const entry of [...transcript, ...reActContext.queued]) {
-      if (entry.type === "turn") this.#turn(entry);
-      else if (entry.type === "message") this.#user(entry.messageId);
+    for (const entry of conversationOf(this.#state)) {
+      if (entry.type === "turn") this.#turn(entry.turn, entry.turnId);
+      else if (entry.type === "user") this.#user(entry.message);
+      else this.#messages.push({ id: entry.cut.id, role: "assistant", content: entry.cut.text });
     }
-    this.#cutBefore(Infinity);
     return this.#messages;
   }
 
-  #user(messageId: string): void {
-    const position = this.#positions.get(messageId) ?? -1;
-    const message = this.#state.messages[position];
-    if (message?.role !== "user") return;
-    this.#cutBefore(position);
-    const { id, content: text, attachments: files } = message;
-    this.#messages.push({
-      id,
-      role: "user",
-      content: contentWithFiles({ text, files }, this.#options.toUrl),
-    });
+  #user({ id, content: text, attachments: files }: AgentMessage): void {
+    const content = contentWithFiles({ text, files }, this.#options.toUrl);
+    this.#messages.push({ id, role: "user", content });
   }
 
-  /** Adds the answers that were cut off before a position. */
-  #cutBefore(end: number): void {
-    for (;;) {
-      const cut = this.#cut[this.#cutCount];
-      if (cut === undefined || cut.position >= end) return;
-      this.#cutCount += 1;
-      this.#messages.push({ id: cut.id, role: "assistant", content: cut.text });
-    }
-  }
-
-  #turn(turn: Turn): void {
-    const { loop } = turn;
-    const count = this.#counts.get(loop) ?? 0;
-    this.#counts.set(loop, count + 1);
-    for (const { kind, id, text } of partsOfTurn(turn, turnIdOf(loop, count))) {
+  #turn(turn: Turn, turnId: string): void {
+    for (const { kind, id, text } of partsOfTurn(turn, turnId)) {
       if (kind === "reasoning" && this.#options.hasReasoning(id))
         this.#messages.push({ id, role: "reasoning", content: text });
     }

@@ -2,7 +2,6 @@ import type { AgentAttachment, Decision, Question } from "@moora/agent";
 import * as z from "zod/mini";
 import { HttpProblem } from "../problem.ts";
 import { checkedUserMessageId, isOfServer } from "./reserved-ids.ts";
-import { questionPartId } from "./question-text.ts";
 
 const partSchema = z.looseObject({ type: z.string() });
 
@@ -47,8 +46,6 @@ export function postedMessageOf(body: ChatBody): ChatMessage {
   throw new HttpProblem("refused", detail, { path: "messages" });
 }
 
-type ChatPart = ChatMessage["parts"][number];
-
 /** A message that `useChat` sends. */
 export type ChatMessage = z.infer<typeof messageSchema>;
 
@@ -91,98 +88,8 @@ export function userMessageOf({ id, parts }: ChatMessage): UserMessage {
 const unknownPart = (): HttpProblem =>
   new HttpProblem("refused", "Parts of a message must be of the type text or file.", { path: "messages" });
 
-const approvalState = "approval-responded";
-
-const approvalPartSchema = z.looseObject({
-  state: z.literal(approvalState),
-  approval: z.looseObject({ id: z.string(), approved: z.boolean(), reason: z.optional(z.string()) }),
-});
-
-const outputPartSchema = z.looseObject({
-  state: z.enum(["output-available", "output-error"]),
-  toolCallId: z.string(),
-  output: z.optional(z.unknown()),
-  errorText: z.optional(z.unknown()),
-  toolMetadata: z.optional(z.looseObject({ digest: z.optional(z.string()) })),
-});
-
 /** A question with its answer. */
 export interface AnsweredQuestion {
   readonly question: Question;
   readonly decision: Decision;
-}
-
-/**
- * The answers to open questions that a message of the assistant contains: approvals, and outputs of tools that ask a human. Throws
- * `refused` for an answer to an approval that is neither true nor false or that belongs to another call, and for an output without a
- * value.
- */
-export const answersOf = ({ parts }: ChatMessage, open: readonly Question[]): readonly AnsweredQuestion[] =>
-  parts.flatMap((part) => approvalIn(part, open) ?? outputIn(part, open) ?? []);
-
-/** The approval or rejection in a part; undefined if it has none, or of no open question. */
-function approvalIn(part: ChatPart, open: readonly Question[]): AnsweredQuestion | undefined {
-  if (part["state"] !== approvalState) return undefined;
-  const parsed = approvalPartSchema.safeParse(part);
-  if (!parsed.success) throw invalidAnswer(invalidApproval);
-  const { id, approved, reason } = parsed.data.approval;
-  const question = open.find(({ digest }) => digest === id);
-  if (question === undefined) return undefined;
-  if (partIdOf(question) !== part["toolCallId"])
-    throw invalidAnswer("An answer to an approval must have the id of the question about its call.");
-  return { question, decision: approvalOf(question, approved, reason) };
-}
-
-/** The output in a part of a tool that asks a human; undefined if it has none, or of no open question. */
-function outputIn(part: ChatPart, open: readonly Question[]): AnsweredQuestion | undefined {
-  const parsed = outputPartSchema.safeParse(part);
-  if (!parsed.success) return undefined;
-  const { toolCallId, state, output, errorText = "The question was not answered." } = parsed.data;
-  const digest = parsed.data.toolMetadata?.digest;
-  const question = open.find(
-    (asked) =>
-      asked.about === "answer" &&
-      partIdOf(asked) === toolCallId &&
-      // A tool may ask several questions in one call.
-      asked.digest === (digest ?? asked.digest),
-  );
-  if (question === undefined) return undefined;
-  if (state === "output-error") {
-    if (typeof errorText === "string") return { question, decision: { reject: errorText } };
-    throw invalidAnswer("The errorText of a tool that asks must be a text.");
-  }
-  if (output === undefined) throw invalidAnswer("A tool that asks must have an output.");
-  return { question, decision: { answer: output } };
-}
-
-const invalidApproval =
-  "An answer to an approval must have approved: true or false, and its reason must be a text.";
-
-const invalidAnswer = (detail: string): HttpProblem =>
-  new HttpProblem("refused", detail, { path: "messages" });
-
-/** The digests of the questions about approvals and outcomes that a message answers. */
-export const approvalDigests = ({ parts }: ChatMessage): readonly string[] =>
-  parts.flatMap((part) => {
-    const approval = approvalPartSchema.safeParse(part);
-    return approval.success ? [approval.data.approval.id] : [];
-  });
-
-/** The digests of the other questions of sub-agents that a message answers, and of those that have a result. */
-export const outputDigests = ({ parts }: ChatMessage): readonly string[] =>
-  parts.flatMap((part) => {
-    const output = outputPartSchema.safeParse(part);
-    const digest = output.success ? output.data.toolMetadata?.digest : undefined;
-    return digest !== undefined && output.data?.toolCallId === questionPartId({ digest }) ? [digest] : [];
-  });
-
-/** The id of the part of a message that shows a question. */
-const partIdOf = (question: Question): string =>
-  question.path === undefined ? question.toolCallId : questionPartId(question);
-
-/** An approved call with an unknown outcome runs again; one that is not approved stays unknown. */
-function approvalOf({ about }: Question, approved: boolean, reason: string | undefined): Decision {
-  if (about !== "outcome") return approved ? "approve" : { reject: reason ?? "The user refused." };
-  if (approved) return { outcome: "run-again" };
-  return { outcome: "unknown", ...(reason === undefined ? {} : { reason }) };
 }

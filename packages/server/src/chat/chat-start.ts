@@ -18,10 +18,3 @@ export type ChatStart =
   | { readonly type: "rest"; readonly isHeld?: boolean }
   /** Everything before this message. `isHeld`: the stream does not end before it is released. */
   | { readonly type: "message"; readonly messageId: string; readonly isHeld?: boolean };
-
-/** Who reads a stream. */
-export interface ChatReader {
-  readonly user: string;
-  /** Called when the reader has taken the end of a loop. */
-  readonly onWhole?: (loop: number) => void;
-}

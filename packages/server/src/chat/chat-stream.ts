@@ -1,12 +1,9 @@
 import type { AgentEvent, AgentInput, AgentState, DataPatch } from "@moora/agent";
-import { streamResponse } from "../events/event-stream.ts";
+import { PacedStream, type StreamSource } from "../events/paced-stream.ts";
 import type { StreamHold } from "../sessions/stream-hold.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
-import type { ServerContext } from "../server-options.ts";
 import type { ChatFormat, ChatTranslator } from "./chat-format.ts";
-import { ChatOutput } from "./chat-output.ts";
-import type { ChatReader, ChatStart } from "./chat-start.ts";
-import { patchesOf } from "./data-patches.ts";
+import type { ChatStart } from "./chat-start.ts";
 import { LoopWriter } from "./loop-writer.ts";
 import { endOf, isResumable } from "./loop-end.ts";
 import { showsQuestions } from "./sub-agent-questions.ts";
@@ -14,58 +11,45 @@ import type { UiChunk } from "./ui-chunk.ts";
 
 const cutMessage = "The stream ended before the answer was complete. Read it again: it may continue.";
 
-/** One loop of a session as a stream of one format. It begins to listen when it is created, and releases the session when it ends. */
-export class ChatStream {
+/**
+ * One loop of a session as a stream of one format. It begins to listen when it is created, and releases the session when it ends. A reader
+ * that was behind gets the difference between what it has taken and the state.
+ */
+export class ChatStream implements StreamSource {
+  readonly head = ": chat\n\n";
+  readonly behindMessage =
+    "A reader of an answer is behind; it gets what it misses together, when it reads on.";
   readonly #live: LiveSession;
-  readonly #hold: StreamHold;
-  readonly #reader: ChatReader;
+  readonly #user: string;
+  readonly #onWhole: ((loop: number) => void) | undefined;
   readonly #format: ChatFormat;
   readonly #translator: ChatTranslator;
-  readonly #output: ChatOutput;
+  readonly #output: PacedStream;
   readonly #stopListening: () => void;
   #writer: LoopWriter | undefined;
   #messageId: string | undefined;
   #isHeld = false;
 
-  constructor(context: ServerContext, hold: StreamHold, format: ChatFormat, reader: ChatReader) {
-    const { live } = hold;
-    this.#reader = reader;
+  /** `onWhole` is called when the reader has taken the end of a loop. */
+  constructor(hold: StreamHold, format: ChatFormat, onWhole?: (loop: number) => void) {
+    const { live, call } = hold;
+    this.#user = call.access.user;
+    this.#onWhole = onWhole;
     this.#format = format;
     this.#translator = format.translator(live);
     this.#live = live;
-    this.#hold = hold;
-    this.#output = this.#newOutput(context);
+    this.#output = new PacedStream(hold, this);
     this.#stopListening = live.listen({
       onInput: (input, state) => this.#input(input, state),
       onEvent: (event) => this.#event(event, live.session.current()),
       onReplaced: () => this.#replaced(),
       onEnded: () => this.end(),
     });
-    hold.endsBy(() => this.end());
-  }
-
-  #newOutput({ clock, limits, loggerOf }: ServerContext): ChatOutput {
-    const { drop, live } = this.#hold;
-    const isComplete = (): boolean => this.#writer?.isEnded === true;
-    return new ChatOutput(
-      {
-        isComplete,
-        isOver: () => isComplete() || live.isEnded,
-        onBehind: () =>
-          loggerOf(live.ref.id).log("stream-behind", {
-            message: "A reader of an answer is behind; it gets what it misses together, when it reads on.",
-          }),
-        catchUp: () => this.#writeMissing(live.session.current()),
-        cut: () => this.#cut(),
-        onTaken: () => this.#reportWhole(),
-        onClose: () => this.#close(),
-      },
-      { clock, limits, drop, endText: this.#format.endText },
-    );
+    this.#output.begin();
   }
 
   get response(): Response {
-    return streamResponse(this.#output.stream, this.#format.headers);
+    return this.#output.response(this.#format.headers);
   }
 
   /** Whether it has written the beginning of a loop. */
@@ -99,10 +83,9 @@ export class ChatStream {
     view: AgentState,
     { loop = view.reActContext.loop, refusal }: Extract<ChatStart, { type: "replay" }>,
   ): void {
-    const { questions, draft } = this.#live.stream;
     const writer = this.#newWriter(loop);
     if (refusal !== undefined) writer.refuseAtEnd(refusal);
-    writer.resume(view, questions, draft);
+    writer.resume(view, this.#live.stream);
   }
 
   #continue(view: AgentState, { posted, logged = [] }: Extract<ChatStart, { type: "continue" }>): void {
@@ -153,7 +136,7 @@ export class ChatStream {
     // The end of a loop is not missed: a later state does not show how it ended.
     const { questions, working } = this.#live.stream;
     if (this.#output.isBehind && endOf(state, questions, working) !== undefined)
-      this.#output.catchUp(() => this.#writeMissing(state));
+      this.#output.resume(() => this.#writeMissing(state));
     // Before the rest, which may end the stream.
     this.#dataChanged(state, patchesOf(input));
     this.#update(state);
@@ -161,9 +144,8 @@ export class ChatStream {
 
   /** Begins the answer to the message. What a running loop has written before it is a part only of a message that is replaced. */
   #answer(state: AgentState): void {
-    const { questions, draft } = this.#live.stream;
     const writer = this.#newWriter(state.reActContext.loop);
-    if (this.#format.replacesMessages) writer.resume(state, questions, draft);
+    if (this.#format.replacesMessages) writer.resume(state, this.#live.stream);
     else this.#join(writer, state);
   }
 
@@ -198,7 +180,7 @@ export class ChatStream {
 
   #newWriter(loop: number): LoopWriter {
     const working = (): ReadonlySet<string> => this.#live.stream.working;
-    this.#writer = new LoopWriter(loop, this.#reader.user, working, (chunk) => this.#push(chunk));
+    this.#writer = new LoopWriter(loop, this.#user, working, (chunk) => this.#push(chunk));
     return this.#writer;
   }
 
@@ -208,30 +190,44 @@ export class ChatStream {
   }
 
   #send(events: readonly object[]): void {
-    this.#output.send(events);
+    for (const event of events) this.#output.send(`data: ${JSON.stringify(event)}\n\n`);
   }
 
-  /** Writes what the reader misses since it is behind. */
+  get isOver(): boolean {
+    return this.#writer?.isEnded === true || this.#live.isEnded;
+  }
+
+  catchUp(): void {
+    this.#output.resume(() => this.#writeMissing(this.#live.session.current()));
+  }
+
   #writeMissing(state: AgentState): void {
     this.#dataChanged(state, undefined);
     this.#writer?.catchUp(state, this.#live.stream, !this.#isHeld);
   }
 
-  #cut(): boolean {
+  cut(): string | undefined {
     this.#writer?.cut(cutMessage, "unavailable");
-    return this.#writer !== undefined;
+    return this.#writer && this.#format.endText;
   }
 
   /** Reports that the reader has a loop, unless it may continue. */
-  #reportWhole(): void {
-    const loop = this.#writer?.loop ?? 0;
+  endText(): string {
+    if (this.#writer?.isEnded !== true) return "";
+    const { loop } = this.#writer;
     const state = this.#live.session.current();
-    const isOver = loop < state.reActContext.loop || !isResumable(state, this.#live.stream.questions);
-    if (isOver) this.#reader.onWhole?.(loop);
+    const isWhole = loop < state.reActContext.loop || !isResumable(state, this.#live.stream.questions);
+    if (isWhole) this.#onWhole?.(loop);
+    return this.#format.endText;
   }
 
-  #close(): void {
+  close(): void {
     this.#stopListening();
-    this.#hold.release();
   }
+}
+
+/** The patches by which an input changes application data. Undefined without one, and for data of another version. */
+function patchesOf(input: AgentInput): readonly DataPatch[] | undefined {
+  if (!("patches" in input) || ("version" in input && input.version !== undefined)) return undefined;
+  return input.patches;
 }

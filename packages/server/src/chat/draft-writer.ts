@@ -1,7 +1,5 @@
 import type { AnswerDraft, DraftPart } from "@moora/agent-webui-protocol";
-import { callsOf, partsOfTurn, type Turn } from "./loop-turns.ts";
-import type { MessagePart, PartWriter } from "./part-writer.ts";
-import { reasoningId } from "./reasoning-id.ts";
+import { callsOf, partsOfTurn, reasoningId, type MessagePart, type Turn } from "./loop-turns.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
 interface WrittenPart {
@@ -15,24 +13,46 @@ interface Passage {
   text: string;
 }
 
-/** Writes the answer that a model is writing, and completes it when its turn is in the log. */
+/**
+ * Writes the texts and the reasoning of one message, of which one is open at a time. Writes the answer that a model is writing, and completes
+ * it when its turn is in the log.
+ */
 export class DraftWriter {
   readonly #write: (chunk: UiChunk) => void;
-  readonly #parts: PartWriter;
+  /** The part that is open. */
+  #open: MessagePart | undefined;
   /** The attempt that is being written. */
   #messageId = "";
   /** Identifies the turn in the ids of its reasoning. */
   #turnId = "";
   #written: WrittenPart[] = [];
 
-  constructor(write: (chunk: UiChunk) => void, parts: PartWriter) {
+  constructor(write: (chunk: UiChunk) => void) {
     this.#write = write;
-    this.#parts = parts;
   }
 
-  /** Whether the client has nothing of an answer without a turn. */
-  get isEmpty(): boolean {
-    return this.#written.length === 0;
+  /** Continues a part, or begins it. */
+  write({ kind, id }: MessagePart, delta: string): void {
+    if (delta === "") return;
+    if (this.#open?.kind !== kind || this.#open.id !== id) {
+      this.close();
+      this.#open = { kind, id };
+      this.#write({ type: `${kind}-start`, id });
+    }
+    this.#write({ type: `${kind}-delta`, id, delta });
+  }
+
+  close(): void {
+    if (this.#open !== undefined) this.#write({ type: `${this.#open.kind}-end`, id: this.#open.id });
+    this.#open = undefined;
+  }
+
+  /** Takes back what was written of a draft: the model writes it again. Its parts must not be ended. */
+  reset(): void {
+    if (this.#written.length === 0) return;
+    this.clear();
+    this.#open = undefined;
+    this.#write({ type: "reset-step" });
   }
 
   get hasCalls(): boolean {
@@ -41,7 +61,7 @@ export class DraftWriter {
 
   /** Whether the client has something of another attempt. */
   isOther({ messageId }: Pick<AnswerDraft, "messageId">): boolean {
-    return !this.isEmpty && this.#messageId !== messageId;
+    return this.#written.length > 0 && this.#messageId !== messageId;
   }
 
   /** How much of the text of an answer the client has. */
@@ -52,7 +72,7 @@ export class DraftWriter {
 
   /** Writes what is new in a draft. `turnIdOf` returns what identifies its turn. */
   update({ messageId, parts }: AnswerDraft, turnIdOf: () => string): void {
-    if (this.isEmpty) this.#turnId = turnIdOf();
+    if (this.#written.length === 0) this.#turnId = turnIdOf();
     this.#messageId = messageId;
     let reasonings = 0;
     for (const [index, part] of parts.entries()) {
@@ -61,14 +81,14 @@ export class DraftWriter {
       const added = part.pieces.slice(written.count).join("");
       written.count = part.pieces.length;
       if (part.kind === "call") this.#writeArguments(part.toolCallId, added);
-      else if (part.kind === "text") this.#parts.write({ kind: "text", id: messageId }, added);
-      else this.#parts.write({ kind: "reasoning", id: reasoningId(this.#turnId, reasonings) }, added);
+      else if (part.kind === "text") this.write({ kind: "text", id: messageId }, added);
+      else this.write({ kind: "reasoning", id: reasoningId(this.#turnId, reasonings) }, added);
     }
   }
 
   #begin(part: DraftPart): WrittenPart {
     if (part.kind === "call") {
-      this.#parts.close();
+      this.close();
       const { toolCallId, name: toolName } = part;
       this.#write({ type: "tool-input-start", toolCallId, toolName });
     }
@@ -95,10 +115,10 @@ export class DraftWriter {
   complete(turn: Turn, turnId: string): void {
     let skipped = lengthOf(this.#passagesIn(turn));
     for (const { text, ...part } of partsOfTurn(turn, turnId)) {
-      this.#parts.write(part, text.slice(skipped));
+      this.write(part, text.slice(skipped));
       skipped = Math.max(0, skipped - text.length);
     }
-    this.#parts.close();
+    this.close();
     this.clear();
   }
 

@@ -1,6 +1,4 @@
 import type { AgentState } from "@moora/agent";
-import type { MessagePart } from "./part-writer.ts";
-import { reasoningId } from "./reasoning-id.ts";
 
 /** An answer of the model in the transcript of a session. */
 export type Turn = Extract<AgentState["transcript"][number], { type: "turn" }>;
@@ -27,6 +25,15 @@ export function byResultTime({ toolCalls }: AgentState, ids: readonly string[]):
 
 /** What identifies a turn in the ids of its reasoning. `index` is its position among the turns of its loop. */
 export const turnIdOf = (loop: number, index: number): string => `${loop}_${index + 1}`;
+
+/** A text or reasoning in a message. */
+export interface MessagePart {
+  readonly kind: "text" | "reasoning";
+  readonly id: string;
+}
+
+/** The id of reasoning in a message: the same in each stream, and for each attempt of its turn. `ordinal` counts from 1; "" for the beginning of all ids of a turn. */
+export const reasoningId = (turnId: string, ordinal: number | ""): string => `reasoning_${turnId}_${ordinal}`;
 
 interface TextPart extends MessagePart {
   readonly text: string;

@@ -7,7 +7,6 @@ import type { AnswerDraft } from "@moora/agent-webui-protocol";
 import { DraftWriter } from "./draft-writer.ts";
 import { endOf } from "./loop-end.ts";
 import { callsOf, keyOf, turnIdOf, turnsOf, type Turn } from "./loop-turns.ts";
-import { PartWriter } from "./part-writer.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { questionPartId } from "./question-text.ts";
 import { SubAgentQuestions } from "./sub-agent-questions.ts";
@@ -20,6 +19,8 @@ const growsDraft: ReadonlySet<AgentEvent["type"]> = new Set([
   "LlmToolCall",
   "LlmToolCallDelta",
 ]);
+
+type Streamed = Pick<LiveLink, "questions" | "draft">;
 
 /** The step of a message that contains questions of sub-agents. It is not a step of the loop. */
 const questionStep = -1;
@@ -34,7 +35,6 @@ export class LoopWriter {
   readonly #turns = new Set<string>();
   readonly #calls: CallWriter;
   readonly #subAgentQuestions: SubAgentQuestions;
-  readonly #parts: PartWriter;
   readonly #draft: DraftWriter;
   readonly loop: number;
   #step: number | undefined;
@@ -59,8 +59,7 @@ export class LoopWriter {
     this.#subAgentQuestions = new SubAgentQuestions(this.#write);
     const onResult = (toolCallId: string): void => this.#subAgentQuestions.callEnded(toolCallId);
     this.#calls = new CallWriter({ viewer, write: this.#write, onResult });
-    this.#parts = new PartWriter(this.#write);
-    this.#draft = new DraftWriter(this.#write, this.#parts);
+    this.#draft = new DraftWriter(this.#write);
     write({ type: "start", messageId: `loop_${loop}` });
   }
 
@@ -76,7 +75,7 @@ export class LoopWriter {
   /** Writes what is new of the answer that the model is writing. */
   follow(state: AgentState, draft: AnswerDraft | undefined): void {
     if (draft === undefined || this.isEnded || state.reActContext.loop !== this.loop) return;
-    if (this.#draft.isOther(draft)) this.#reset();
+    if (this.#draft.isOther(draft)) this.#draft.reset();
     this.#openStep(state.reActContext.step);
     this.#draft.update(draft, () => turnIdOf(this.loop, turnsOf(state, this.loop).length));
   }
@@ -85,11 +84,7 @@ export class LoopWriter {
    * Begins after what a client has posted of the loop. Writes what became of the questions that it shows as open or has answered,
    * but that are not open: another client may have decided them.
    */
-  continueFrom(
-    state: AgentState,
-    { questions, draft }: Pick<LiveLink, "questions" | "draft">,
-    posted: PostedMessage,
-  ): void {
+  continueFrom(state: AgentState, { questions, draft }: Streamed, posted: PostedMessage): void {
     const turns = turnsOf(state, this.loop);
     const known = turns.slice(0, posted.countTurns(turns));
     for (const turn of known) this.#turns.add(keyOf(turn));
@@ -103,7 +98,7 @@ export class LoopWriter {
   }
 
   /** Writes what a state has, and what the model has written of its answer. */
-  resume(state: AgentState, questions: readonly Question[], draft: AnswerDraft | undefined): void {
+  resume(state: AgentState, { questions, draft }: Streamed): void {
     this.update(state, questions);
     this.follow(state, draft);
   }
@@ -131,11 +126,11 @@ export class LoopWriter {
   }
 
   /** Writes what a model, a tool or a sub-agent streams. */
-  event(event: AgentEvent<unknown>, state: AgentState, live: Pick<LiveLink, "questions" | "draft">): void {
+  event(event: AgentEvent<unknown>, state: AgentState, live: Streamed): void {
     if (this.isEnded || state.reActContext.loop !== this.loop) return;
     if (growsDraft.has(event.type)) this.follow(state, live.draft);
-    else if (event.type === "LlmRetryScheduled") this.#reset();
-    else if (event.type === "LlmAttemptEnded" && event.status !== "cut") this.#reset();
+    else if (event.type === "LlmRetryScheduled") this.#draft.reset();
+    else if (event.type === "LlmAttemptEnded" && event.status !== "cut") this.#draft.reset();
     else if (event.type === "ToolCallProgress" && this.#calls.has(event.toolCallId))
       this.#write({ type: "data-progress", id: event.toolCallId, data: event.text, transient: true });
     else if (event.type === "SubAgentEvent") this.#subAgentQuestions.event(event, live.questions);
@@ -158,11 +153,7 @@ export class LoopWriter {
   }
 
   /** Continues after events that were missed: writes what a state has, and takes back an attempt that has failed meanwhile. */
-  catchUp(
-    state: AgentState,
-    { questions, draft }: Pick<LiveLink, "questions" | "draft">,
-    mayEnd: boolean,
-  ): void {
+  catchUp(state: AgentState, { questions, draft }: Streamed, mayEnd: boolean): void {
     this.update(state, questions, mayEnd);
     const { reActContext } = state;
     const { control } = reActContext;
@@ -170,22 +161,14 @@ export class LoopWriter {
       control.type === "Planning" &&
       this.#draft.isOther({ messageId: answerMessageId(reActContext, control) })
     )
-      this.#reset();
+      this.#draft.reset();
     this.follow(state, draft);
-  }
-
-  /** Takes back what was streamed of the step: the model writes it again. Its parts must not be ended. */
-  #reset(): void {
-    if (this.#draft.isEmpty) return;
-    this.#draft.clear();
-    this.#parts.drop();
-    this.#write({ type: "reset-step" });
   }
 
   /** Writes a turn, without what was streamed of it. Its files follow its calls, of which the client may have drafts. */
   #writeTurn(state: AgentState, turn: Turn, turnId: string): void {
     this.#turns.add(keyOf(turn));
-    if (!this.#draft.isBeginningOf(turn)) this.#reset();
+    if (!this.#draft.isBeginningOf(turn)) this.#draft.reset();
     this.#openStep(turn.step);
     this.#draft.complete(turn, turnId);
     for (const id of callsOf(turn)) this.#calls.write(state, id);
@@ -194,7 +177,7 @@ export class LoopWriter {
 
   #openStep(step: number): void {
     if (this.#step === step) return;
-    if (this.#draft.hasCalls) this.#reset();
+    if (this.#draft.hasCalls) this.#draft.reset();
     this.#draft.clear();
     this.#closeStep();
     this.#step = step;
@@ -202,7 +185,7 @@ export class LoopWriter {
   }
 
   #closeStep(): void {
-    this.#parts.close();
+    this.#draft.close();
     if (this.#step !== undefined) this.#write({ type: "finish-step" });
     this.#step = undefined;
   }
@@ -215,10 +198,10 @@ export class LoopWriter {
   #endWith(state: AgentState, chunk: UiChunk): void {
     const cut = this.#cutAnswer(state);
     if (cut !== undefined && cut.id !== this.#cut) {
-      if (this.#draft.isOther({ messageId: cut.id })) this.#reset();
+      if (this.#draft.isOther({ messageId: cut.id })) this.#draft.reset();
       const length = this.#draft.textLength(cut.id);
       this.#openStep(cut.step);
-      this.#parts.write({ kind: "text", id: cut.id }, cut.text.slice(length));
+      this.#draft.write({ kind: "text", id: cut.id }, cut.text.slice(length));
     }
     this.#end(chunk);
   }

@@ -1,16 +1,18 @@
-import type { AgentState, Question } from "@moora/agent";
+import type { AgentState, Decision, Question } from "@moora/agent";
 import { isSameJson } from "@moora/agent/internal";
 import * as z from "zod/mini";
-import type { ChatMessage } from "./chat-request.ts";
+import { HttpProblem } from "../problem.ts";
+import type { AnsweredQuestion, ChatMessage } from "./chat-request.ts";
 import type { Turn } from "./loop-turns.ts";
-import { isQuestionPart, questionPartId } from "./question-text.ts";
+import { isQuestionPart, partIdOf, questionPartId, rejectionOf } from "./question-text.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
 const callSchema = z.looseObject({
   toolCallId: z.string(),
   state: z.string(),
+  input: z.optional(z.unknown()),
   output: z.optional(z.unknown()),
-  errorText: z.optional(z.string()),
+  errorText: z.optional(z.unknown()),
   approval: z.optional(
     z.looseObject({ id: z.string(), approved: z.optional(z.boolean()), reason: z.optional(z.string()) }),
   ),
@@ -22,20 +24,27 @@ const textSchema = z.looseObject({ type: z.enum(["text", "reasoning"]), text: z.
 /** A tool part that a client has. */
 export type PostedCall = z.infer<typeof callSchema>;
 
-/** Whether a part has the answer to an approval that nothing has followed yet. */
-const isUnsettled = ({ state }: PostedCall): boolean =>
-  state === "approval-requested" || state === "approval-responded";
+/** The state of a part with the answer to an approval. */
+const responded = "approval-responded";
+
+/** Whether a part has an approval that nothing has followed yet. */
+const isUnsettled = ({ state }: PostedCall): boolean => state === "approval-requested" || state === responded;
+
+const isOutput = ({ state }: PostedCall): boolean => state === "output-available" || state === "output-error";
 
 /** A message of the assistant, as a client has it when it posts its answers. */
 export class PostedMessage {
   /** The loop that it shows; undefined for a message with an id of the client. */
   readonly loop: number | undefined;
+  /** The parts of calls; the last one of a call counts as what is shown of it. */
+  readonly #all: PostedCall[] = [];
   readonly #calls = new Map<string, PostedCall>();
   /** The ids of the calls of the last step. */
   readonly #newestStep = new Set<string>();
   /** The texts after the last call. */
   readonly #texts = new Set<string>();
 
+  /** Throws `refused` for an answer to an approval of another form. */
   constructor({ id, parts }: ChatMessage) {
     const [, loop] = /^loop_(\d{1,15})$/.exec(id) ?? [];
     this.loop = loop === undefined ? undefined : Number(loop);
@@ -43,7 +52,10 @@ export class PostedMessage {
       if (part.type === "step-start") this.#newestStep.clear();
       const call = callSchema.safeParse(part);
       const text = textSchema.safeParse(part);
+      if (part["state"] === responded && call.data?.approval?.approved === undefined)
+        throw invalidAnswer(invalidApproval);
       if (call.success) {
+        this.#all.push(call.data);
         this.#calls.set(call.data.toolCallId, call.data);
         this.#newestStep.add(call.data.toolCallId);
         this.#texts.clear();
@@ -51,16 +63,44 @@ export class PostedMessage {
     }
   }
 
+  /** The digests of the questions about approvals and outcomes that it answers. */
+  get approvals(): readonly string[] {
+    return this.#all.flatMap(({ state, approval }) => (state === responded && approval ? [approval.id] : []));
+  }
+
+  /** The digests of the other questions of sub-agents that it answers, and of those that have a result. */
+  get outputs(): readonly string[] {
+    return this.#all.flatMap((call) => {
+      const digest = call.toolMetadata?.digest;
+      const isAsked = digest !== undefined && call.toolCallId === questionPartId({ digest });
+      return isAsked && isOutput(call) ? [digest] : [];
+    });
+  }
+
+  /**
+   * Its answers to open questions: approvals, and outputs of tools that ask a human. Throws `refused` for an answer to an approval that
+   * belongs to another call, and for an output without a value.
+   */
+  answers(open: readonly Question[]): readonly AnsweredQuestion[] {
+    return this.#all.flatMap((call) => {
+      const question = open.find((asked) => isAnsweredBy(asked, call));
+      return question === undefined ? [] : [{ question, decision: decisionOf(question, call) }];
+    });
+  }
+
   call(id: string): PostedCall | undefined {
     return this.#calls.get(id);
   }
 
-  /** The id of a call with an answer of the client that the session does not have; undefined if there is none. */
-  unknownCall({ toolCalls }: AgentState): string | undefined {
-    const isAnswered = ({ state }: PostedCall): boolean =>
-      state === "approval-responded" || state.startsWith("output-");
-    const answered = [...this.#calls.values()].filter(isAnswered).map(({ toolCallId }) => toolCallId);
-    return answered.find((id) => !Object.hasOwn(toolCalls, id) && !isQuestionPart(id));
+  /** Throws `refused` for an answer to a call that the session does not have. */
+  checkCalls({ toolCalls }: AgentState): void {
+    const isAnswered = ({ state }: PostedCall): boolean => state === responded || state.startsWith("output-");
+    const answered = this.#all.filter(isAnswered).map(({ toolCallId }) => toolCallId);
+    const unknown = answered.find((id) => !Object.hasOwn(toolCalls, id) && !isQuestionPart(id));
+    if (unknown === undefined) return;
+    throw invalidAnswer(
+      `The message has an answer to the tool call ${JSON.stringify(unknown)}, which is not of this chat.`,
+    );
   }
 
   /** Whether the client has a text after the last call. */
@@ -70,7 +110,7 @@ export class PostedMessage {
 
   /** Whether a client has other arguments of a call, in its last step: it finds only such a call again to replace it. */
   hasOtherInput(id: string, input: unknown): boolean {
-    const shown = this.#calls.get(id)?.["input"];
+    const shown = this.#calls.get(id)?.input;
     return shown !== undefined && this.#newestStep.has(id) && !isSameJson(shown, input);
   }
 
@@ -111,9 +151,43 @@ export class PostedMessage {
   /** The parts that show a question of a sub-agent which is not one of these, and no result. */
   closedQuestions(open: readonly Question[]): readonly PostedCall[] {
     const ids = new Set(open.map(questionPartId));
-    return [...this.#calls.values()].flatMap((call) => {
+    return this.#all.flatMap((call) => {
       const isOpen = isUnsettled(call) || call.state === "input-available";
       return isOpen && isQuestionPart(call.toolCallId) && !ids.has(call.toolCallId) ? [call] : [];
     });
   }
 }
+
+/** Whether a part has the answer to a question. A tool may ask several questions in one call. */
+function isAnsweredBy(asked: Question, call: PostedCall): boolean {
+  if (call.state === responded) return call.approval?.id === asked.digest;
+  const isSame = asked.digest === (call.toolMetadata?.digest ?? asked.digest);
+  return isOutput(call) && asked.about === "answer" && partIdOf(asked) === call.toolCallId && isSame;
+}
+
+/** An approved call with an unknown outcome runs again. */
+function decisionOf(
+  question: Question,
+  { state, toolCallId, approval, output, errorText }: PostedCall,
+): Decision {
+  if (state === "output-error") {
+    if (typeof errorText === "string") return { reject: errorText };
+    if (errorText === undefined) return { reject: "The question was not answered." };
+    throw invalidAnswer("The errorText of a tool that asks must be a text.");
+  }
+  if (state === "output-available") {
+    if (output === undefined) throw invalidAnswer("A tool that asks must have an output.");
+    return { answer: output };
+  }
+  if (partIdOf(question) !== toolCallId)
+    throw invalidAnswer("An answer to an approval must have the id of the question about its call.");
+  const { approved, reason } = approval ?? {};
+  if (approved !== true) return rejectionOf(question, reason);
+  return question.about === "outcome" ? { outcome: "run-again" } : "approve";
+}
+
+const invalidApproval =
+  "An answer to an approval must have approved: true or false, and its reason must be a text.";
+
+const invalidAnswer = (detail: string): HttpProblem =>
+  new HttpProblem("refused", detail, { path: "messages" });

@@ -1,13 +1,7 @@
-import { failureText, type AgentEvent, type Question, type ToolCallResult } from "@moora/agent";
+import type { AgentEvent, Question } from "@moora/agent";
 import type { PostedCall } from "./posted-message.ts";
-import { questionFields, questionPartId } from "./question-text.ts";
-import { valueOf, type UiChunk } from "./ui-chunk.ts";
-
-/** A question of a sub-agent. */
-type SubAgentQuestion = Question & Required<Pick<Question, "path">>;
-
-const isOfSubAgent = (question: Question): question is SubAgentQuestion =>
-  question.path !== undefined && question.path.length > 0;
+import { askChunks, isOfSubAgent, questionPartId } from "./question-text.ts";
+import { resultChunk, type UiChunk } from "./ui-chunk.ts";
 
 /** The events of a sub-agent after which other questions may be open. */
 export const showsQuestions: ReadonlySet<AgentEvent["type"]> = new Set([
@@ -24,8 +18,8 @@ export const showsQuestions: ReadonlySet<AgentEvent["type"]> = new Set([
  */
 export class SubAgentQuestions {
   readonly #write: (chunk: UiChunk) => void;
-  readonly #open = new Map<string, SubAgentQuestion>();
-  readonly #ended = new Set<string>();
+  /** Those that the client has, by their digests; undefined for one that has ended. */
+  readonly #shown = new Map<string, Question | undefined>();
 
   constructor(write: (chunk: UiChunk) => void) {
     this.#write = write;
@@ -33,7 +27,7 @@ export class SubAgentQuestions {
 
   /** Marks questions as written: the client has them. */
   skip(questions: readonly Question[]): void {
-    for (const question of questions.filter(isOfSubAgent)) this.#open.set(question.digest, question);
+    for (const question of questions) if (isOfSubAgent(question)) this.#shown.set(question.digest, question);
   }
 
   /**
@@ -41,16 +35,11 @@ export class SubAgentQuestions {
    * complete, and the step before contains the call of the sub-agent, which is not.
    */
   update(questions: readonly Question[], openStep: () => void): void {
-    for (const question of questions.filter(isOfSubAgent)) {
-      const { digest, about } = question;
-      if (this.#open.has(digest) || this.#ended.has(digest)) continue;
+    for (const question of questions) {
+      if (!isOfSubAgent(question) || this.#shown.has(question.digest)) continue;
       openStep();
-      this.#open.set(digest, question);
-      const call = callOf(question);
-      if (about === "approval") this.#write({ type: "tool-input-available", ...call });
-      else this.#write({ type: "tool-question", ...call, ...questionFields(question), digest });
-      if (about !== "answer")
-        this.#write({ type: "tool-approval-request", toolCallId: call.toolCallId, approvalId: digest });
+      this.#shown.set(question.digest, question);
+      for (const chunk of askChunks(question)) this.#write(chunk);
     }
   }
 
@@ -74,40 +63,26 @@ export class SubAgentQuestions {
   ): void {
     if (event.type !== "ToolCallFinished") return;
     const open = new Set(questions.map(({ digest }) => digest));
-    for (const question of this.#open.values()) {
-      if (open.has(question.digest)) continue;
-      const isAbout = question.toolCallId === event.toolCallId && question.path.join("/") === path.join("/");
-      if (isAbout) this.#end(question, event.result);
-    }
+    this.#end(event.result, (question) => {
+      const isAbout = question.toolCallId === event.toolCallId && question.path?.join("/") === path.join("/");
+      return isAbout && !open.has(question.digest);
+    });
   }
 
   /** Ends the questions of sub-agents of a call of the session that has a result. What became of them is not known here. */
   callEnded(toolCallId: string): void {
-    for (const question of this.#open.values()) if (question.path[0] === toolCallId) this.#end(question);
+    this.#end(unknownResult, ({ path }) => path?.[0] === toolCallId);
   }
 
-  #end(question: SubAgentQuestion, result?: ToolCallResult): void {
-    this.#open.delete(question.digest);
-    this.#ended.add(question.digest);
-    this.#write(resultChunk(questionPartId(question), result ?? unknownResult));
+  #end(result: Parameters<typeof resultChunk>[1], hasEnded: (question: Question) => boolean): void {
+    for (const [digest, question] of this.#shown) {
+      if (question === undefined || !hasEnded(question)) continue;
+      this.#shown.set(digest, undefined);
+      this.#write(resultChunk(questionPartId(question), result));
+    }
   }
 }
-
-/** The call that shows a question. */
-const callOf = (question: SubAgentQuestion) => ({
-  toolCallId: questionPartId(question),
-  toolName: question.name,
-  input: question.parameters,
-  dynamic: true as const,
-});
 
 const closed = "This question is no longer open. The answer of the sub-agent shows what became of it.";
 
 const unknownResult = { isSuccess: true, content: "null", receivedAt: 0 } as const;
-
-/** The chunk of a result of a call. */
-export function resultChunk(toolCallId: string, result: ToolCallResult): UiChunk {
-  if (result.isSuccess) return { type: "tool-output-available", toolCallId, output: valueOf(result.content) };
-  if (result.code === "rejected") return { type: "tool-output-denied", toolCallId };
-  return { type: "tool-output-error", toolCallId, errorText: failureText(result) };
-}

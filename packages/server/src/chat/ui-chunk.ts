@@ -1,4 +1,4 @@
-import type { AgentAttachment } from "@moora/agent";
+import { failureText, type AgentAttachment, type ToolCallResult } from "@moora/agent";
 
 /**
  * The parts of a message that show tool calls. `dynamic`: of the type `dynamic-tool`, with the name beside it; `static`: of the type
@@ -7,7 +7,7 @@ import type { AgentAttachment } from "@moora/agent";
 export type ToolParts = "dynamic" | "static";
 
 /** What a page needs to show a question: its text, without which the call itself is the question, and the JSON Schema of its answer, as a text. */
-export interface QuestionFields {
+interface QuestionFields {
   readonly question?: string;
   /** Without one, any text is an answer. */
   readonly answerSchema?: string;
@@ -98,3 +98,10 @@ export function valueOf(text: string): unknown {
 
 /** The text of a value: a text itself, and any other as JSON. */
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** The chunk of a result of a call. */
+export function resultChunk(toolCallId: string, result: ToolCallResult): UiChunk {
+  if (result.isSuccess) return { type: "tool-output-available", toolCallId, output: valueOf(result.content) };
+  if (result.code === "rejected") return { type: "tool-output-denied", toolCallId };
+  return { type: "tool-output-error", toolCallId, errorText: failureText(result) };
+}

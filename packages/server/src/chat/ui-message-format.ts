@@ -55,25 +55,11 @@ export class UiMessageTranslator implements ChatTranslator {
   }
 }
 
-type ToolChunk = Extract<
-  UiChunk,
-  {
-    readonly type:
-      | "tool-input-start"
-      | "tool-input-available"
-      | "tool-input-changed"
-      | "tool-question"
-      | "tool-output-available"
-      | "tool-output-error";
-  }
->;
-
-const isAboutTool = (chunk: UiChunk): chunk is ToolChunk =>
-  "toolName" in chunk || chunk.type === "tool-output-available" || chunk.type === "tool-output-error";
-
 /** The chunk with the mark of a dynamic tool, if it is one that can have it. */
 const withDynamicTool = (chunk: UiChunk): UiChunk =>
-  isAboutTool(chunk) ? { ...chunk, dynamic: true } : chunk;
+  "toolName" in chunk || chunk.type === "tool-output-available" || chunk.type === "tool-output-error"
+    ? { ...chunk, dynamic: true }
+    : chunk;
 
 const endsLoop = (chunk: UiChunk): boolean =>
   chunk.type === "abort" || (chunk.type === "finish" && chunk.finishReason === "stop");

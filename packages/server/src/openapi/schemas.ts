@@ -24,7 +24,7 @@ import { problems } from "../problem.ts";
 import { schemaToJson } from "../schema-to-json.ts";
 
 /** A message of JSON-RPC. The protocol is described by the Model Context Protocol. */
-const mcpMessageSchema = z.looseObject({ jsonrpc: z.literal("2.0") });
+export const mcpMessageSchema = z.looseObject({ jsonrpc: z.literal("2.0") });
 
 const agentListSchema = z.object({ agents: z.array(z.object({ name: z.string() })) });
 
@@ -59,8 +59,13 @@ const schemas = {
 /** The name of a schema in the description. */
 export type SchemaName = keyof typeof schemas;
 
-/** A schema by reference. */
-export const schemaRef = (name: SchemaName): object => ({ $ref: `#/components/schemas/${name}` });
+/** A schema by reference: by its name, or itself. */
+export function schemaRef(schema: SchemaName | z.ZodMiniType): object {
+  const name = typeof schema === "string" ? schema : names.get(schema);
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+const names = new Map<z.ZodMiniType, string>(Object.entries(schemas).map(([name, schema]) => [schema, name]));
 
 /** All schemas as JSON Schema, draft 2020-12. */
 export const schemaComponents = (): Readonly<Record<string, object>> =>

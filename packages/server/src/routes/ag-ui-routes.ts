@@ -9,14 +9,14 @@ import {
   subjectOf,
   type RunInput,
 } from "../chat/ag-ui-request.ts";
-import type { AnsweredQuestion, UserMessage } from "../chat/chat-request.ts";
-import { conflictingAnswers, type ConflictRefusal } from "../chat/conflicting-answers.ts";
-import { isRejection, lateAnswers, type LateRefusal } from "../chat/late-answers.ts";
+import type { UserMessage } from "../chat/chat-request.ts";
+import { conflictingAnswers } from "../chat/conflicting-answers.ts";
+import { isRejection, lateAnswers } from "../chat/late-answers.ts";
 import { HttpProblem } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requireQuestions } from "./awaited-questions.ts";
 import { checkAnswers } from "./checked-answers.ts";
-import { checkMessage, postAnswers, postUserMessage, type ChatPost } from "./chat-posts.ts";
+import { checkMessage, postAnswers, postUserMessage } from "./chat-posts.ts";
 import { chatSession, permitted, withStream } from "./chat-session.ts";
 import { postState, type StateRefusal } from "./posted-state.ts";
 import type { Route, RouteCall } from "./route.ts";
@@ -54,13 +54,28 @@ async function resumeThread(call: RouteCall, input: RunInput): Promise<Response>
     const digests = resume.map(({ interruptId }) => interruptId);
     const logged = await requireQuestions(call.parts.context, live, digests);
     const open = [...live.stream.questions, ...logged];
-    const answer = await answerRefusal(call, { live, open }, input);
-    const message = answer === undefined && last !== undefined ? await unsentOf(call, live, last) : undefined;
+    const answers = resumedAnswersOf(input, open);
+    // Those that the session does not accept leave the data as it is.
+    await checkAnswers(call, live, answers);
+    const refused = conflictingAnswers(answers) ?? (await lateAnswers(live, resume, open));
+    const message =
+      refused === undefined && last !== undefined ? await unsentOf(call, live, last) : undefined;
     const endsLoop = message !== undefined && live.session.current().config.interjection === "restart";
     if (endsLoop) checkRejections(input, open);
-    const refusal = answer ?? (await stateRefusal(call, live, { input, message: undefined }));
-    if (refusal !== undefined) stream.refuse(refusal.message, refusal.code, answer !== undefined);
-    else await resumeRun(call, { stream, live, logged, open: endsLoop ? [] : open, message }, input);
+    const refusal = refused ?? (await stateRefusal(call, live, { input, message: undefined }));
+    if (refusal !== undefined) {
+      stream.refuse(refusal.message, refusal.code, refused !== undefined);
+      return true;
+    }
+    // A message that ends the loop cancels its questions.
+    const checked = endsLoop ? [] : answers;
+    const decided = await postAnswers(call, { stream, live, answers: checked, digests, logged, message });
+    // One that was decided since it was checked ends the run with an error, unless its answer is the same.
+    const wasOpen = new Set(checked.map(({ question }) => question.digest));
+    const others = resume.filter(({ interruptId: id }) => wasOpen.has(id) && !decided.has(id));
+    const late = await lateAnswers(live, others, live.stream.questions);
+    if (late !== undefined) stream.refuse(late.message, late.code);
+    stream.release();
     return true;
   });
 }
@@ -86,50 +101,6 @@ function checkRejections({ resume = [] }: RunInput, open: readonly Question[]): 
   const detail =
     "The new message ends the loop that waits for this answer. Send the message with rejections, or after the answers.";
   throw new HttpProblem("refused", detail, { path: `resume.${index}` });
-}
-
-/**
- * Checks the answers to interrupts: those that the session does not accept leave the data as it is. Returns why they are refused: two of
- * them differ, or they come too late.
- */
-async function answerRefusal(
-  call: RouteCall,
-  { live, open }: Pick<ResumePost, "live" | "open">,
-  input: RunInput,
-): Promise<ConflictRefusal | LateRefusal | undefined> {
-  const { resume = [] } = input;
-  const answers = resumedAnswersOf(input, open);
-  await checkAnswers(call, live, answers);
-  return conflictingAnswers(answers) ?? (await lateAnswers(live, resume, open));
-}
-
-interface ResumePost extends ChatPost {
-  /** The questions that only the logs of sub-agents have. */
-  readonly logged: readonly Question[];
-  /** The questions that were open when the answers were checked, and that the message does not cancel. */
-  readonly open: readonly Question[];
-  readonly message: UserMessage | undefined;
-}
-
-/**
- * Answers interrupts. One that was decided since they were checked ends the run with an error, unless its answer is the same. Those that were
- * not open then are not checked again: a message may have begun another loop.
- */
-async function resumeRun(call: RouteCall, post: ResumePost, input: RunInput): Promise<void> {
-  const { stream, live, open } = post;
-  const { resume = [] } = input;
-  const digests = resume.map(({ interruptId }) => interruptId);
-  const wasOpen = (id: string): boolean => open.some(({ digest }) => digest === id);
-  const answersOf = (now: readonly Question[]): readonly AnsweredQuestion[] =>
-    resumedAnswersOf(
-      input,
-      now.filter(({ digest }) => wasOpen(digest)),
-    );
-  await postAnswers(call, { ...post, digests }, answersOf, async (decided) => {
-    const others = resume.filter(({ interruptId: id }) => wasOpen(id) && !decided.has(id));
-    const late = await lateAnswers(live, others, live.stream.questions);
-    if (late !== undefined) stream.refuse(late.message, late.code);
-  });
 }
 
 /** Takes the state of a client. Returns why it is refused. */

@@ -115,6 +115,7 @@ export async function loopOf(
 
 /** A post of answers, with the message that comes with them. */
 interface AnswersPost extends ChatPost {
+  readonly answers: readonly AnsweredQuestion[];
   /** What the client has of the loop that it answers; undefined for a format that does not show it. */
   readonly posted?: PostedMessage;
   /** The digests of the questions that a client without `posted` answers. */
@@ -125,35 +126,25 @@ interface AnswersPost extends ChatPost {
 }
 
 /**
- * Answers questions, and continues the stream of their loop after what the client has `posted`. If one of the `digests` is not that of an
- * open question, the stream begins with the conversation of the log. A `message` is recorded before, so that the model reads it together
- * with the answers. Throws `refused` for the answer to a call that the session does not have, for two
- * different answers to one question, and for a message that the session ignores. `onDecided` gets the digests of the questions that these
- * answers have decided, before the stream may end.
+ * Answers questions, and continues the stream of their loop after what the client has `posted`; it does not end before it is released. If one
+ * of the `digests` is not that of an answer to an open question, the stream begins with the conversation of the log. A `message` is recorded
+ * before, so that the model reads it together with the answers. Returns the digests of the questions that these answers have decided. Throws
+ * `refused` for two different answers to one question, and for a message that the session ignores.
  */
 export async function postAnswers(
   call: RouteCall,
-  { stream, live, posted, digests = [], logged, message }: AnswersPost,
-  answersOf: (open: readonly Question[]) => readonly AnsweredQuestion[],
-  onDecided: (digests: ReadonlySet<string>) => Promise<void> = () => Promise.resolve(),
-): Promise<true> {
-  // Another process may run the session, and have asked what this one has not read.
+  { stream, live, answers: given, posted, digests = [], logged, message }: AnswersPost,
+): Promise<ReadonlySet<string>> {
+  // Another process may run the session, and have decided what this one has not read.
   await live.refresh();
-  const unknown = posted?.unknownCall(live.session.current());
-  if (unknown !== undefined) {
-    const detail = `The message has an answer to the tool call ${JSON.stringify(unknown)}, which is not of this chat.`;
-    throw new HttpProblem("refused", detail, { path: "messages" });
-  }
-  const answers = answersOf([...live.stream.questions, ...logged]);
+  const open = new Set([...live.stream.questions, ...logged].map(({ digest }) => digest));
+  const answers = given.filter(({ question }) => open.has(question.digest));
   const conflict = conflictingAnswers(answers);
   if (conflict !== undefined) throw new HttpProblem("refused", conflict.message, { path: "messages" });
-  const open = new Set(answers.map(({ question }) => question.digest));
-  const isLate = digests.some((digest) => !open.has(digest));
+  const isLate = digests.some((digest) => !answers.some(({ question }) => question.digest === digest));
   if (message !== undefined) await beginWithMessage(call, { stream, live }, { message, isLate });
   else stream.begin(isLate ? rest : { type: "continue", posted, logged });
-  await onDecided(await decideAll(call, live, answers));
-  stream.release();
-  return true;
+  return await decideAll(call, live, answers);
 }
 
 /** Records answers. Returns the digests of the questions that they have decided. Throws `unavailable` for one that this server cannot pass on. */

@@ -1,11 +1,8 @@
 import type { ChatView } from "@moora/agent-webui-protocol";
 import { readBody } from "../body.ts";
 import {
-  answersOf,
-  approvalDigests,
   chatBodySchema,
   isRegenerated,
-  outputDigests,
   postedMessageOf,
   showsAnswer,
   userMessageOf,
@@ -41,14 +38,16 @@ export const postChat: Route = async (call) => {
       const answer = isRegenerated(body) ? regenerateAnswer : postUserMessage;
       return await answer(call, { stream, live }, userMessageOf(posted));
     }
-    const approvals = approvalDigests(posted);
+    const message = new PostedMessage(posted);
+    const { approvals, outputs } = message;
     // An output may be a result as well as an answer. What is not asked where the session runs has ended.
     const required = live.isOwner ? [] : approvals;
-    const digests = [...approvals, ...outputDigests(posted)];
-    const logged = await requireQuestions(parts.context, live, digests, required);
-    return await postAnswers(call, { stream, live, posted: new PostedMessage(posted), logged }, (questions) =>
-      answersOf(posted, questions),
-    );
+    const logged = await requireQuestions(parts.context, live, [...approvals, ...outputs], required);
+    message.checkCalls(live.session.current());
+    const answers = message.answers([...live.stream.questions, ...logged]);
+    await postAnswers(call, { stream, live, answers, posted: message, logged });
+    stream.release();
+    return true;
   });
 };
 

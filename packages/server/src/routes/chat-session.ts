@@ -2,7 +2,6 @@ import { digestOf } from "@moora/event-log";
 import { requireRight, type Access } from "../access/authorization.ts";
 import type { SessionAction, SessionRef } from "../access/grant.ts";
 import type { ChatFormat } from "../chat/chat-format.ts";
-import type { ChatReader } from "../chat/chat-start.ts";
 import { ChatStream } from "../chat/chat-stream.ts";
 import { agentNotFound, sessionNotFound } from "../problem.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
@@ -67,9 +66,11 @@ async function hasRights(
 }
 
 /** A session whose stream is sent in a format. */
-interface ChatTarget extends Pick<ChatReader, "onWhole"> {
+interface ChatTarget {
   readonly ref: SessionRef;
   readonly format: ChatFormat;
+  /** Called when the reader has taken the end of a loop. */
+  readonly onWhole?: (loop: number) => void;
 }
 
 /** Opens a stream of a session. It is closed again if `begin` returns false, because there is nothing to stream, or throws. */
@@ -79,9 +80,7 @@ export async function withStream(
   begin: (stream: ChatStream, live: LiveSession) => Promise<boolean>,
 ): Promise<Response> {
   const hold = await holdForStream(call, ref);
-  const { user } = call.access;
-  const reader = onWhole === undefined ? { user } : { user, onWhole };
-  const stream = new ChatStream(call.parts.context, hold, format, reader);
+  const stream = new ChatStream(hold, format, onWhole);
   try {
     if (await begin(stream, hold.live)) return withSessionHeader(stream.response, ref);
   } catch (error) {

@@ -4,8 +4,7 @@ import { readOptionalBody } from "../body.ts";
 import { requireIncarnation } from "../sessions/check-history.ts";
 import { newSessionRef } from "../sessions/new-session.ts";
 import { incarnationIn } from "../sessions/session-header.ts";
-import { createdResponse } from "./created-response.ts";
-import type { Route } from "./route.ts";
+import { createdResponse, type Route } from "./route.ts";
 
 /**
  * Creates a session of the user from the first records of one that the user may read. With an idempotency key, a repetition returns

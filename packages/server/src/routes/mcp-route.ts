@@ -1,7 +1,6 @@
 import { readJson } from "../body.ts";
 import { RequestSessions } from "../mcp/request-sessions.ts";
 import { pathNotFound } from "../problem.ts";
-import { watchedBody } from "../watched-body.ts";
 import type { Route } from "./route.ts";
 
 /** Answers a request of the Model Context Protocol. It counts among the streams of its user until its answer has ended. */
@@ -26,4 +25,24 @@ function withEnd(response: Response, onEnd: () => void): Response {
   if (response.body !== null) return new Response(watchedBody(response.body, onEnd), response);
   onEnd();
   return response;
+}
+
+/** The same body, which calls back when it has ended, or when its reader has left. */
+function watchedBody(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      const read = await reader.read().catch((error: unknown) => {
+        onEnd();
+        throw error;
+      });
+      if (!read.done) return controller.enqueue(read.value);
+      controller.close();
+      onEnd();
+    },
+    async cancel(reason) {
+      onEnd();
+      await reader.cancel(reason);
+    },
+  });
 }

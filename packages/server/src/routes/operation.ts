@@ -1,3 +1,4 @@
+import type * as z from "zod/mini";
 import type { SchemaName } from "../openapi/schemas.ts";
 import type { ProblemCode } from "../problem.ts";
 import type { ServerParts } from "../server-parts.ts";
@@ -17,7 +18,8 @@ export interface OperationDescription {
   readonly summary: string;
   /** Default: every server. */
   readonly isOn?: (context: Pick<ServerContext, "metrics" | "inspector" | "mcp">) => boolean;
-  readonly body?: SchemaName;
+  /** One of the schemas that the description has. */
+  readonly body?: z.ZodMiniType;
   /** Whether the body may be missing. Default: false. */
   readonly isBodyOptional?: boolean;
   readonly query?: Readonly<Record<string, { readonly description: string; readonly schema: object }>>;
@@ -39,39 +41,24 @@ export type Operation = OperationDescription & { readonly method: string; readon
     | { readonly handleOpen: OpenRoute; readonly handle?: never }
   );
 
-/** The names of the operations, which clients that are generated from the description use. */
-type OperationName =
-  | "listAgents"
-  | "createSession"
-  | "listSessions"
-  | "readSession"
-  | "exportSession"
-  | "removeSession"
-  | "postMessage"
-  | "postDecision"
-  | "postCancel"
-  | "postData"
-  | "postRetry"
-  | "postPause"
-  | "postResume"
-  | "postSchedule"
-  | "postUnschedule"
-  | "forkSession"
-  | "readFile"
-  | "streamEvents"
-  | "postAgUi"
-  | "postChat"
-  | "readChat"
-  | "resumeChat"
-  | "postMcp"
-  | "readMetrics"
-  | "readHealth"
-  | "readReadiness"
-  | "readInspector"
-  | "describeApi";
+/** The table of the routes of a server, by the names of their operations, which clients that are generated from the description use. */
+export type Operations = Readonly<Record<string, Operation>>;
 
-/** The table of the routes of a server, by the names of their operations. */
-export type Operations = Readonly<Record<OperationName, Operation>>;
+/** The problems of a body without which nothing is created, and those of every other body. */
+export const createProblems = [
+  "invalid-request",
+  "body-timeout",
+  "body-too-large",
+  "unsupported-media-type",
+] as const satisfies readonly ProblemCode[];
+
+export const bodyProblems = [...createProblems, "refused"] as const;
+
+export const incarnationParameter = {
+  description:
+    "The `incarnation` of the session that the client knows. Another one is refused as `history-changed`.",
+  schema: { type: "string" },
+} as const;
 
 function addressOf(address: Address): Pick<Operation, "method" | "path"> {
   const [method = "", path = ""] = address.split(" ");

@@ -1,62 +1,46 @@
+import { emptyBodySchema, forkBodySchema } from "@moora/agent-webui-protocol";
+import { runInputSchema } from "../chat/ag-ui-request.ts";
+import { chatBodySchema } from "../chat/chat-request.ts";
+import { mcpMessageSchema } from "../openapi/schemas.ts";
 import { openApiOf } from "../openapi/document.ts";
-import type { SchemaName } from "../openapi/schemas.ts";
-import type { ProblemCode } from "../problem.ts";
-import { open, route, type Operation, type Operations, type ResponseDescription } from "./operation.ts";
+import {
+  bodyProblems,
+  createProblems,
+  incarnationParameter,
+  open,
+  route,
+  type Operations,
+  type ResponseDescription,
+} from "./operation.ts";
 import { postAgUi } from "./ag-ui-routes.ts";
 import { postChat, readChat, resumeChat } from "./chat-routes.ts";
 import { streamEvents } from "./event-routes.ts";
-import { readFile } from "./file-routes.ts";
 import { postFork } from "./fork-route.ts";
-import { healthResponse, readyResponse } from "./health-routes.ts";
-import { exportRoute, readInspector } from "./inspector-routes.ts";
 import { postMcp } from "./mcp-route.ts";
-import { readMetrics } from "./metrics-routes.ts";
-import { postCancel, postData, postDecision, postMessage } from "./post-routes.ts";
-import { postPause, postResume, postRetry } from "./loop-routes.ts";
-import { postSchedule, postUnschedule } from "./schedule-routes.ts";
-import { json, type Route } from "./route.ts";
-import { createSession, listAgents, listSessions, readSessionView, removeSession } from "./session-routes.ts";
+import { healthResponse, readInspector, readMetrics, readyResponse } from "./server-routes.ts";
+import {
+  postCancel,
+  postData,
+  postDecision,
+  postMessage,
+  postPause,
+  postResume,
+  postRetry,
+  postSchedule,
+  postUnschedule,
+} from "./post-routes.ts";
+import { json } from "./route.ts";
+import {
+  createSession,
+  exportRoute,
+  listAgents,
+  listSessions,
+  readFile,
+  readSessionView,
+  removeSession,
+} from "./session-routes.ts";
 
 const seq = { type: "integer", minimum: 0 } as const;
-
-const incarnation = {
-  description:
-    "The `incarnation` of the session that the client knows. Another one is refused as `history-changed`.",
-  schema: { type: "string" },
-} as const;
-
-const createProblems = [
-  "invalid-request",
-  "body-timeout",
-  "body-too-large",
-  "unsupported-media-type",
-] as const;
-
-const bodyProblems = [...createProblems, "refused"] as const;
-
-/** A route that posts to a session. */
-const post = (
-  kind: string,
-  handle: Route,
-  [summary, body]: readonly [string, SchemaName],
-  problems: readonly ProblemCode[] = [],
-): Operation =>
-  route(`POST /sessions/:id/${kind}`, handle, {
-    summary,
-    body,
-    query: { incarnation },
-    requestHeaders: ["idempotency-key"],
-    responses: { 200: { description: "The receipt, after the input is durable.", schema: "Receipt" } },
-    problems: [
-      ...bodyProblems,
-      "forbidden",
-      "not-found",
-      "history-changed",
-      "session-incomplete",
-      "idempotency-key-reused",
-      ...problems,
-    ],
-  });
 
 const uiStream = {
   description: "A UI message stream of the AI SDK, version 1.",
@@ -78,7 +62,7 @@ export const operations: Operations = {
   }),
   createSession: route("POST /agents/:agent/sessions", createSession, {
     summary: "Creates a session.",
-    body: "EmptyBody",
+    body: emptyBodySchema,
     isBodyOptional: true,
     requestHeaders: ["idempotency-key"],
     responses: { 201: { description: "The session.", schema: "SessionSummary", headers: ["location"] } },
@@ -112,35 +96,21 @@ export const operations: Operations = {
     responses: { 204: { description: "The session was removed." } },
     problems: ["forbidden", "not-found", "refused"],
   }),
-  postMessage: post("messages", postMessage, ["Posts a message of the user.", "MessageBody"]),
-  postDecision: post("decisions", postDecision, [
-    "Answers an open question. The reviewer is the user of the request.",
-    "DecisionBody",
-  ]),
-  postCancel: post("cancel", postCancel, ["Cancels the running loop.", "CancelBody"]),
-  postData: post(
-    "data",
-    postData,
-    ["Changes the application data with operations of JSON Patch.", "DataBody"],
-    ["test-failed", "data-changed", "cursor-beyond-end"],
-  ),
-  postRetry: post("retry", postRetry, ["Tries a failed or canceled loop again.", "EmptyBody"]),
-  postPause: post("pause", postPause, [
-    "Pauses the session: no new work starts until it is resumed.",
-    "PauseBody",
-  ]),
-  postResume: post("resume", postResume, ["Continues a paused session.", "EmptyBody"]),
-  postSchedule: post("schedule", postSchedule, [
-    "Sets a schedule: a message that the session receives at a time, or again and again.",
-    "ScheduleBody",
-  ]),
-  postUnschedule: post("unschedule", postUnschedule, ["Removes a schedule.", "UnscheduleBody"]),
+  postMessage,
+  postDecision,
+  postCancel,
+  postData,
+  postRetry,
+  postPause,
+  postResume,
+  postSchedule,
+  postUnschedule,
   forkSession: route("POST /sessions/:id/fork", postFork, {
     summary:
       "Creates a session of the user from the records of another one. Work that is open at the last of them gets the result that the original session has.",
-    body: "ForkBody",
+    body: forkBodySchema,
     isBodyOptional: true,
-    query: { incarnation },
+    query: { incarnation: incarnationParameter },
     requestHeaders: ["idempotency-key"],
     responses: { 201: { description: "The new session.", schema: "SessionSummary", headers: ["location"] } },
     problems: [
@@ -164,7 +134,7 @@ export const operations: Operations = {
     summary: "Streams the events of a session after a record.",
     query: {
       after: { description: "The record after which the stream begins. Default: 0.", schema: seq },
-      incarnation,
+      incarnation: incarnationParameter,
       digest: {
         description:
           "The `digest` of the record after which the stream begins. Another one is refused as `history-changed`.",
@@ -183,7 +153,7 @@ export const operations: Operations = {
   }),
   postAgUi: route("POST /agents/:agent/ag-ui", postAgUi, {
     summary: "Runs an agent for a client of AG-UI 1.0.",
-    body: "RunAgentInput",
+    body: runInputSchema,
     responses: {
       200: {
         description: "The events of the run.",
@@ -196,7 +166,7 @@ export const operations: Operations = {
   postChat: route("POST /agents/:agent/chat", postChat, {
     summary:
       "Answers a message of `useChat`, once more if it asks for that, or continues after its approvals.",
-    body: "ChatBody",
+    body: chatBodySchema,
     responses: { 200: uiStream },
     problems: [...bodyProblems, "forbidden", ...streamProblems],
   }),
@@ -215,7 +185,7 @@ export const operations: Operations = {
   postMcp: route("POST /mcp", postMcp, {
     isOn: ({ mcp }) => mcp !== undefined,
     summary: "Takes a message of the Model Context Protocol, whose tools are the agents (streamable HTTP).",
-    body: "McpMessage",
+    body: mcpMessageSchema,
     responses: {
       200: { description: "The answer.", schema: "McpMessage", mediaType: "text/event-stream" },
       202: { description: "The message was a notification." },

@@ -1,9 +1,13 @@
-import type { DurableSession, Question, Receipt } from "@moora/agent";
+import { scheduleInput, type DurableSession, type Question, type Receipt } from "@moora/agent";
 import {
   cancelBodySchema,
   dataBodySchema,
   decisionBodySchema,
+  emptyBodySchema,
   messageBodySchema,
+  pauseBodySchema,
+  scheduleBodySchema,
+  unscheduleBodySchema,
   type DataBody,
   type PostReceipt,
 } from "@moora/agent-webui-protocol";
@@ -11,7 +15,7 @@ import type * as z from "zod/mini";
 import type { SessionAction } from "../access/grant.ts";
 import { readBody } from "../body.ts";
 import { checkAttachments } from "../files/files-of-session.ts";
-import { HttpProblem } from "../problem.ts";
+import { HttpProblem, type ProblemCode } from "../problem.ts";
 import type { ServerContext } from "../server-options.ts";
 import { applyOperations } from "../sessions/apply-operations.ts";
 import {
@@ -22,18 +26,22 @@ import {
 } from "../sessions/check-history.ts";
 import { DataPosition } from "../sessions/data-position.ts";
 import { incarnationOf } from "../sessions/history-position.ts";
-import { dispatchCancel, dispatchMessage, type MadePost } from "../sessions/dispatch-post.ts";
+import { dispatchCancel, dispatchMessage, dispatchOnce, type MadePost } from "../sessions/dispatch-post.ts";
 import { idempotencyKeyOf } from "../sessions/idempotency-key.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { requestIdOf, type PostRequest, type RequestId } from "../sessions/request-ids.ts";
 import { awaitQuestions } from "./awaited-questions.ts";
-import { json, type Route } from "./route.ts";
+import { bodyProblems, incarnationParameter, route, type Operation } from "./operation.ts";
+import { json } from "./route.ts";
 
-/** One kind of post: its right, its body, and how it is applied. */
+/** One kind of post: what the description says of it, its right, and how it is applied. */
 interface PostKind<Schema extends z.ZodMiniType> {
   readonly kind: PostRequest["kind"];
+  readonly summary: string;
   readonly action: SessionAction;
-  readonly schema: Schema;
+  readonly body: Schema;
+  /** The problems beside those of every post. */
+  readonly problems?: readonly ProblemCode[];
   readonly post: (call: PostCall<z.infer<Schema>>) => Promise<Receipt>;
   /** Whether the log may contain the post already. Default: yes, so that the log is read. */
   readonly mayExist?: (session: DurableSession<unknown>, id: RequestId) => boolean;
@@ -48,40 +56,60 @@ interface PostCall<Body> extends MadePost {
 }
 
 /** The route of a kind of post. It answers with the receipt after the input is durable. */
-export const postRoute =
-  <Schema extends z.ZodMiniType>({ kind, action, schema, post, mayExist }: PostKind<Schema>): Route =>
-  async ({ parts, request, access, param }) => {
-    const { user } = access;
-    const { context } = parts;
-    const timestamp = context.clock.now();
-    const key = idempotencyKeyOf(request);
-    const body = await readBody(request, schema, context);
-    // After the body, which may take a while: opening a session that was removed meanwhile would create it again.
-    const ref = await parts.directory.findFor(access, action, param("id"));
-    const id = requestIdOf({ kind, user, key, content: body });
-    const incarnation = new URL(request.url).searchParams.get("incarnation");
-    const receipt = await parts.pool.use(ref, async (live) => {
-      await checkIncarnation(live, { incarnation });
-      return await context.counters.countPost(kind, () =>
-        parts.ledgerOf(live).once(
-          id,
-          async (session, isRecorded) => {
-            // The one that replaces a session in the middle of a post may be another one with the same id.
-            requireIncarnation(incarnationOf(session), incarnation);
-            return await post({ context, live, session, isRecorded, id, user, body, timestamp });
-          },
-          (session) => mayExist?.(session, id) ?? true,
-        ),
-      );
-    });
-    return json(receipt satisfies PostReceipt);
-  };
+function postRoute<Schema extends z.ZodMiniType>(row: PostKind<Schema>): Operation {
+  const { kind, summary, action, body: schema, problems = [], post, mayExist } = row;
+  return route(
+    `POST /sessions/:id/${kind}`,
+    async ({ parts, request, access, param }) => {
+      const { user } = access;
+      const { context } = parts;
+      const timestamp = context.clock.now();
+      const key = idempotencyKeyOf(request);
+      const body = await readBody(request, schema, context);
+      // After the body, which may take a while: opening a session that was removed meanwhile would create it again.
+      const ref = await parts.directory.findFor(access, action, param("id"));
+      const id = requestIdOf({ kind, user, key, content: body });
+      const incarnation = new URL(request.url).searchParams.get("incarnation");
+      const receipt = await parts.pool.use(ref, async (live) => {
+        await checkIncarnation(live, { incarnation });
+        return await context.counters.countPost(kind, () =>
+          parts.ledgerOf(live).once(
+            id,
+            async (session, isRecorded) => {
+              // The one that replaces a session in the middle of a post may be another one with the same id.
+              requireIncarnation(incarnationOf(session), incarnation);
+              return await post({ context, live, session, isRecorded, id, user, body, timestamp });
+            },
+            (session) => mayExist?.(session, id) ?? true,
+          ),
+        );
+      });
+      return json(receipt satisfies PostReceipt);
+    },
+    {
+      summary,
+      body: schema,
+      query: { incarnation: incarnationParameter },
+      requestHeaders: ["idempotency-key"],
+      responses: { 200: { description: "The receipt, after the input is durable.", schema: "Receipt" } },
+      problems: [
+        ...bodyProblems,
+        "forbidden",
+        "not-found",
+        "history-changed",
+        "session-incomplete",
+        "idempotency-key-reused",
+        ...problems,
+      ],
+    },
+  );
+}
 
-/** Posts a message of the user. */
-export const postMessage: Route = postRoute({
+export const postMessage: Operation = postRoute({
   kind: "messages",
+  summary: "Posts a message of the user.",
   action: "post",
-  schema: messageBodySchema,
+  body: messageBodySchema,
   post: async (call) => {
     const { context, session, body } = call;
     await checkAttachments(context, session, { attachments: body.attachments, path: "attachments" });
@@ -90,11 +118,11 @@ export const postMessage: Route = postRoute({
   mayExist: (session, { messageId }) => session.current().messages.some(({ id }) => id === messageId),
 });
 
-/** Posts the decision on a question. The reviewer is the user of the request. */
-export const postDecision: Route = postRoute({
+export const postDecision: Operation = postRoute({
   kind: "decisions",
+  summary: "Answers an open question. The reviewer is the user of the request.",
   action: "decide",
-  schema: decisionBodySchema,
+  body: decisionBodySchema,
   post: async ({ context, live, session, id, user, body: { decision, ...question } }) => {
     // The session itself may ask about another call with this id.
     const isOwn = session
@@ -116,19 +144,21 @@ const questionOf = (open: readonly Question[], given: QuestionRef): QuestionRef 
       given)
     : given;
 
-/** Cancels the running loop. */
-export const postCancel: Route = postRoute({
+export const postCancel: Operation = postRoute({
   kind: "cancel",
+  summary: "Cancels the running loop.",
   action: "cancel",
-  schema: cancelBodySchema,
+  body: cancelBodySchema,
   post: async (call) => await dispatchCancel(call, call.body.reason),
 });
 
-/** Changes the application data. With a `base` only if the data is what it was after that record. */
-export const postData: Route = postRoute({
+/** With a `base` only if the data is what it was after that record. */
+export const postData: Operation = postRoute({
   kind: "data",
+  summary: "Changes the application data with operations of JSON Patch.",
   action: "update",
-  schema: dataBodySchema,
+  body: dataBodySchema,
+  problems: ["test-failed", "data-changed", "cursor-beyond-end"],
   post: async ({ context, live, session, isRecorded, id, user, body: { patches, base } }) => {
     const position = DataPosition.of(session);
     if (base !== undefined) await checkHistory(context.log, live, cursorOf(base));
@@ -160,8 +190,58 @@ const cursorOf = ({ seq, incarnation, digest }: DataBase): Cursor => ({
 const dataChanged = ({ seq }: DataPosition): HttpProblem =>
   new HttpProblem(
     "data-changed",
-    `The data may have changed after the record of the base. Nothing was changed.`,
-    {
-      seq,
-    },
+    "The data may have changed after the record of the base. Nothing was changed.",
+    { seq },
   );
+
+export const postRetry: Operation = postRoute({
+  kind: "retry",
+  summary: "Tries a failed or canceled loop again.",
+  action: "post",
+  body: emptyBodySchema,
+  post: async (call) => await dispatchOnce(call, { type: "loop-retried" }),
+});
+
+/** Its right is that of a cancel. */
+export const postPause: Operation = postRoute({
+  kind: "pause",
+  summary: "Pauses the session: no new work starts until it is resumed.",
+  action: "cancel",
+  body: pauseBodySchema,
+  post: async (call) => {
+    const { reason } = call.body;
+    return await dispatchOnce(call, { type: "session-paused", ...(reason === undefined ? {} : { reason }) });
+  },
+});
+
+export const postResume: Operation = postRoute({
+  kind: "resume",
+  summary: "Continues a paused session.",
+  action: "cancel",
+  body: emptyBodySchema,
+  post: async (call) => await dispatchOnce(call, { type: "session-resumed" }),
+});
+
+/** One without an id gets that of its post, so that a repetition names the same schedule. */
+export const postSchedule: Operation = postRoute({
+  kind: "schedule",
+  summary: "Sets a schedule: a message that the session receives at a time, or again and again.",
+  action: "post",
+  body: scheduleBodySchema,
+  post: async (call) => {
+    const { user, timestamp, id, body } = call;
+    const options = { id: `schedule_${id.key}`, ...body };
+    return await dispatchOnce(call, await scheduleInput(options, { by: user, timestamp }));
+  },
+});
+
+export const postUnschedule: Operation = postRoute({
+  kind: "unschedule",
+  summary: "Removes a schedule.",
+  action: "cancel",
+  body: unscheduleBodySchema,
+  post: async (call) => {
+    const { user: by, body } = call;
+    return await dispatchOnce(call, { type: "schedule-changed", scheduleId: body.id, schedule: null, by });
+  },
+});

@@ -33,25 +33,42 @@ export async function postState(
   live: LiveSession,
   posted: StateOfRun,
 ): Promise<StateRefusal | undefined> {
-  const { state, base } = posted;
+  const { state, base: named, threadId, about, answers, messages } = posted;
   if (live.agent.parts.data === undefined) {
     // Every client posts a state. One that names its base means the data of the agent.
-    if (base === undefined) return undefined;
+    if (named === undefined) return undefined;
     return { code: "state-refused", message: "The agent has no data, so that its state cannot be changed." };
   }
   if (isSameJson(live.session.current().data, state)) return undefined;
-  if (!isContainer(state) || (base !== undefined && !isContainer(base))) {
+  if (!isContainer(state) || (named !== undefined && !isContainer(named))) {
     const name = isContainer(state) ? "moora.base-state" : "state";
     return { code: "state-refused", message: `The ${name} must be an object or an array.` };
   }
   const { access, parts } = call;
-  const update = { ...posted, user: access.user, mayUpdate: await access.may("update", live.ref) };
+  const { user } = access;
+  const mayUpdate = await access.may("update", live.ref);
+  const idOf = (run: typeof about, content: unknown = null): RequestId =>
+    requestIdOf({ kind: "data", user, key: canonicalJson(["ag-ui", threadId, run]), content });
+  const id = idOf(about, { state, base: named ?? null, answers });
+  let refusal: StateRefusal | undefined;
+  const update = async (session: DurableSession<unknown>): Promise<Receipt> => {
+    const history = await DataHistory.of(session);
+    const recipe = (draft: unknown, now: unknown): void => {
+      refusal = undefined;
+      // The last change of the run again.
+      if (history.postOf(id.key) === id.content) return;
+      const base =
+        named === undefined
+          ? history.baseOf(messages, (message) => idOf(message).key)
+          : { data: named, later: [] };
+      const merged = mergeData({ now, base: base?.data, posted: state, later: base?.later });
+      refusal = refusalOf(merged, mayUpdate);
+      if (refusal === undefined) applyOperations(draft, merged.operations);
+    };
+    return await session.update(recipe, user, id.text);
+  };
   try {
-    let refusal: StateRefusal | undefined;
-    const refuse = (found: StateRefusal | undefined): void => void (refusal = found);
-    await parts.context.counters.countPost("data", () =>
-      live.post((session) => updateData(session, update, refuse)),
-    );
+    await parts.context.counters.countPost("data", () => live.post(update));
     return refusal;
   } catch (error) {
     if (error instanceof DataRefused) return { code: "state-refused", message: error.message };
@@ -59,36 +76,13 @@ export async function postState(
   }
 }
 
-interface Update extends StateOfRun {
-  readonly user: string;
-  readonly mayUpdate: boolean;
-}
-
-async function updateData(
-  session: DurableSession<unknown>,
-  update: Update,
-  refuse: (refusal: StateRefusal | undefined) => void,
-): Promise<Receipt> {
-  const { threadId, about, state, base: named, answers, messages, user, mayUpdate } = update;
-  const idOf = (run: typeof about, content: unknown = null): RequestId =>
-    requestIdOf({ kind: "data", user, key: canonicalJson(["ag-ui", threadId, run]), content });
-  const id = idOf(about, { state, base: named ?? null, answers });
-  const history = await DataHistory.of(session);
-  const recipe = (draft: unknown, now: unknown): void => {
-    refuse(undefined);
-    // The last change of the run again.
-    if (history.postOf(id.key) === id.content) return;
-    const base =
-      named === undefined
-        ? history.baseOf(messages, (message) => idOf(message).key)
-        : { data: named, later: [] };
-    const { operations, conflicts } = mergeData({ now, base: base?.data, posted: state, later: base?.later });
-    const isForbidden = !mayUpdate && (conflicts.length > 0 || operations.length > 0);
-    if (isForbidden) refuse({ code: "forbidden", message: "You may not change the state." });
-    else if (conflicts.length > 0) refuse({ code: "state-conflict", message: conflictMessage(conflicts) });
-    else applyOperations(draft, operations);
-  };
-  return await session.update(recipe, user, id.text);
+function refusalOf(
+  { operations, conflicts }: ReturnType<typeof mergeData>,
+  mayUpdate: boolean,
+): StateRefusal | undefined {
+  if (!mayUpdate && (conflicts.length > 0 || operations.length > 0))
+    return { code: "forbidden", message: "You may not change the state." };
+  return conflicts.length === 0 ? undefined : { code: "state-conflict", message: conflictMessage(conflicts) };
 }
 
 /** The most paths that a message names. */

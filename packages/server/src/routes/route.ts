@@ -1,4 +1,6 @@
+import type { SessionSummary } from "@moora/agent-webui-protocol";
 import type { Access } from "../access/authorization.ts";
+import type { ServerContext } from "../server-options.ts";
 import type { ServerParts } from "../server-parts.ts";
 
 /** How the request reached the server, as far as the platform reports it. */
@@ -31,3 +33,7 @@ export const json = (
     status,
     headers: { "content-type": "application/json", ...headers },
   });
+
+/** The response with a new session. */
+export const createdResponse = ({ basePath }: ServerContext, session: SessionSummary): Response =>
+  json(session, 201, { location: `${basePath}/sessions/${encodeURIComponent(session.id)}` });

@@ -1,16 +1,23 @@
-import { removeSession as removeFromLog, stateAt, SessionError } from "@moora/agent";
-import { checkIsNotCalled, checkIsWritten, removeLeft } from "@moora/agent/internal";
+import { exportSession, removeSession as removeFromLog, stateAt, SessionError } from "@moora/agent";
+import {
+  checkIsNotCalled,
+  checkIsWritten,
+  fileHeaders,
+  mediaTypeIn,
+  removeLeft,
+} from "@moora/agent/internal";
 import type { LogInfo } from "@moora/event-log";
 import { emptyBodySchema, type SessionPage } from "@moora/agent-webui-protocol";
 import { requireRight } from "../access/authorization.ts";
 import type { SessionRef } from "../access/grant.ts";
 import { readOptionalBody } from "../body.ts";
+import { storeOf } from "../files/files-of-session.ts";
+import { urlOfDigest } from "../files/viewer-urls.ts";
 import { agentNotFound, HttpProblem, sessionNotFound } from "../problem.ts";
 import { digestAt, incarnationOf } from "../sessions/history-position.ts";
 import type { LiveSession } from "../sessions/live-session.ts";
 import { newSessionRef } from "../sessions/new-session.ts";
-import { createdResponse } from "./created-response.ts";
-import { json, type Route, type RouteCall } from "./route.ts";
+import { createdResponse, json, type Route, type RouteCall } from "./route.ts";
 
 /** Lists the agents of which the user may create sessions. */
 export const listAgents: Route = async ({ parts, request, access }) => {
@@ -89,6 +96,28 @@ async function viewAt(
     throw new HttpProblem("cursor-beyond-end", `The session has no record ${at}.`, details);
   }
 }
+
+/** The session as a portable text, with the digests of its records. */
+export const exportRoute: Route = async ({ parts, access, param }) => {
+  const { id } = await parts.directory.findFor(access, "read", param("id"));
+  const text = await exportSession(parts.context.log, id);
+  return new Response(text, { headers: { "content-type": "application/jsonl" } });
+};
+
+/** Reads a file whose bytes are stored outside the records. Only files that the session refers to are there. */
+export const readFile: Route = async ({ parts, access, param }) => {
+  const ref = await parts.directory.findFor(access, "read", param("id"));
+  const url = urlOfDigest(param("digest"));
+  const read = async ({ session }: LiveSession): Promise<string | undefined> => {
+    await session.refresh();
+    return mediaTypeIn(session.current(), url);
+  };
+  const mediaType = await parts.pool.use(ref, read, { isRead: true });
+  const bytes = mediaType === undefined ? undefined : await storeOf(parts.context)?.get(url);
+  if (mediaType === undefined || bytes === undefined)
+    throw new HttpProblem("not-found", "The session has no such file.");
+  return new Response(bytes.slice(), { headers: fileHeaders(mediaType, param("digest")) });
+};
 
 /**
  * Removes a session with all its records, and the sessions of its sub-agents, also those that an interrupted request has left. That of a

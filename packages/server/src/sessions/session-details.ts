@@ -12,7 +12,7 @@ import * as z from "zod/mini";
 import { textToJson } from "./session-header.ts";
 import type { SessionPool } from "./session-pool.ts";
 
-type Details = Pick<SessionSummary, "updatedAt" | "title" | "state">;
+type Details = Pick<SessionSummary, "updatedAt" | "title" | "state" | "cost">;
 
 /** The most records that are folded for a list, and the longest snapshot that is read for it, in UTF-16 code units. */
 const mostFolded = 200;
@@ -44,7 +44,7 @@ export class SessionDetails {
     const details = this.#known.get(last.digest) ?? (await this.#read(session, last));
     const live = await this.#pool.opened(session.id);
     if (live === undefined) return details;
-    return { ...details, state: stateOf(live.session.current(), live.stream.questions.length) };
+    return { ...details, ...foldedDetails(live.session.current(), live.stream.questions.length) };
   }
 
   /** Reads one session after the other, so that a list never has the records of many in memory. */
@@ -59,13 +59,27 @@ export class SessionDetails {
   }
 }
 
-const stateOf = (
-  { reActContext }: Pick<AgentState, "reActContext">,
+/** What a state says: its title if a person or the application has given one in the data. */
+function foldedDetails(
+  { reActContext, usage, data }: Pick<AgentState, "reActContext" | "usage" | "data">,
   questions: number,
-): Required<Details>["state"] => ({
-  control: controlName(reActContext.control),
-  questions,
-});
+): Details {
+  const given = titledSchema.safeParse(data).data?.title ?? "";
+  return {
+    state: { control: controlName(reActContext.control), questions },
+    // Without prices it is 0.
+    ...(usage.cost === undefined || usage.cost === 0 ? {} : { cost: usage.cost }),
+    ...titled(given),
+  };
+}
+
+const titledSchema = z.object({ title: z.string() });
+
+/** A text as a title: none if it is blank. */
+function titled(text: string): Details {
+  const title = escapeHiddenCharacters(oneLine(text, titleLength));
+  return title === "" ? {} : { title };
+}
 
 const timedSchema = z.object({ timestamp: z.number() });
 const messageSchema = z.object({ type: z.literal("user-message-received"), content: z.string() });
@@ -75,15 +89,12 @@ async function readDetails(session: SessionLog, last: LogRecord): Promise<Detail
   const contents = first
     .slice(0, mostBeforeTitle)
     .map(({ body }) => messageSchema.safeParse(textToJson(body)).data?.content);
-  const title = escapeHiddenCharacters(
-    oneLine(contents.find((text) => text !== undefined) ?? "", titleLength),
-  );
   const updatedAt = timedSchema.safeParse(textToJson(last.body)).data?.timestamp;
   const state = await foldedState(session, last.seq);
   return {
     ...(updatedAt === undefined ? {} : { updatedAt }),
-    ...(title === "" ? {} : { title }),
-    ...(state === undefined ? {} : { state: stateOf(state, questionsAt(state).length) }),
+    ...titled(contents.find((text) => text !== undefined) ?? ""),
+    ...(state === undefined ? {} : foldedDetails(state, questionsAt(state).length)),
   };
 }
 

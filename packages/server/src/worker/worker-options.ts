@@ -1,5 +1,4 @@
 import { BuildError, type EventLog } from "@moora/agent";
-import { checkNumbers } from "../check-numbers.ts";
 
 /** The options of a worker. */
 export interface WorkerOptions {
@@ -31,8 +30,5 @@ export function workerOptionsOf(
       `The log "${log.name}" cannot list due sessions, which a worker needs. Use sqliteLog, postgresLog or memoryLog.`,
     );
   }
-  return {
-    ...defaultWorkerOptions,
-    ...checkNumbers("worker", worker === true ? {} : worker, defaultWorkerOptions),
-  };
+  return { ...defaultWorkerOptions, ...(worker === true ? {} : worker) };
 }

@@ -1,9 +1,10 @@
+import { isUtf8 } from "node:buffer";
 import { isMooraContent } from "./moora-files.ts";
 import { excluded, type RootFolder } from "./root-folder.ts";
 
-/** The text of a file, or why it cannot be returned. */
+/** The text of a file, or why it cannot be returned. What is not UTF-8 has replacement characters. */
 export type FileText =
-  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "text"; readonly text: string; readonly isUtf8: boolean }
   | { readonly type: "binary"; readonly bytes: number }
   | { readonly type: "too-large"; readonly bytes: number };
 
@@ -29,7 +30,7 @@ export async function fileText(
     if (size > maxBytes || bytes.length > maxBytes)
       return { type: "too-large", bytes: Math.max(size, bytes.length) };
     if (isBinary(bytes.subarray(0, probeLength))) return { type: "binary", bytes: bytes.length };
-    return { type: "text", text: new TextDecoder("utf-8").decode(bytes) };
+    return { type: "text", text: new TextDecoder("utf-8").decode(bytes), isUtf8: isUtf8(bytes) };
   } finally {
     await handle.close();
   }

@@ -81,6 +81,11 @@ export const contexts: readonly Transcript[] = [
     [[[call("pay")], [internal("find_tool_calls", { text: "" }), call("look", 3)]]],
     { config: { reflection: { everyNSteps: 1 }, limits: { maxSteps: 6 } } },
   ),
+  inLoops(
+    "the model searches for tools, and calls one that it has not found",
+    [[[internal("search_tools", { query: "pay" })], [call("pay")], [call("look", 2)]], [[call("pay", 2)]]],
+    { says: ["One.", "Two."], config: { toolSearch: { keep: "loop" } } },
+  ),
   inLoops("a summary every two steps", [work(9)], {
     config: { reflection: { everyNSteps: 2 }, limits: { maxSteps: 20 } },
   }),

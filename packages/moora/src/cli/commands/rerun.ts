@@ -1,9 +1,10 @@
-import { answerTextAt, readHeader, rerunSession, stateAt } from "@moora/agent";
+import { answerTextAt, readHeader, rerunSession, stateAt, type Agent, type AgentState } from "@moora/agent";
 import { oneLine } from "@moora/agent-core-effects/internal";
-import { exitCodes, type ExitCode } from "../cli-host.ts";
+import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
 import type { Command } from "../command.ts";
+import type { Options } from "../options.ts";
 import { compare } from "../session/comparison.ts";
-import { recordedAgent } from "../session/recorded-agent.ts";
+import { recordedAgent, type AgentName } from "../session/recorded-agent.ts";
 import { checkPosition, sessionCommand, type SessionCall } from "../session/session-call.ts";
 
 /** Runs a session again with another model or prompt. */
@@ -15,16 +16,24 @@ export const rerunCommand: Command = sessionCommand({
   run: rerun,
 });
 
-async function rerun({ log, id, options, host, print }: SessionCall): Promise<ExitCode> {
+/** The agent of a recorded session with the model and the prompt of the options. Throws `CliFailure`. */
+export async function agentToRerun(
+  { system, ...options }: Options,
+  { env }: Pick<CliHost, "env">,
+  { agent, state: { config, tools } }: { readonly agent: AgentName; readonly state: AgentState },
+): Promise<Agent> {
   const { chooseLlm } = await import("../choose-llm.ts");
+  const { llm } = chooseLlm(options, env);
+  const prompt = system === undefined ? {} : { systemPrompt: system };
+  return recordedAgent(agent, { config: { ...config, models: {}, ...prompt }, tools }, llm);
+}
+
+async function rerun({ log, id, options, host, print }: SessionCall): Promise<ExitCode> {
   const from = options.from ?? 0;
-  const chosen = chooseLlm(options, host.env);
   const { agent: name } = await readHeader(log, id);
   const { seq, state } = await stateAt(log, id);
   checkPosition(id, from, seq);
-  const system = options.system;
-  const config = { ...state.config, models: {}, ...(system !== undefined && { systemPrompt: system }) };
-  const agent = recordedAgent(name, { config, tools: state.tools }, chosen.llm);
+  const agent = await agentToRerun(options, host, { agent: name, state });
   const rerunResult = await rerunSession(agent, log, id, { from, clock: host.clock });
   const [a, b] = [rerunResult.recorded.state, rerunResult.state];
   const [before, after] = [answerTextAt(a), answerTextAt(b)];

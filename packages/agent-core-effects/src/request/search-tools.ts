@@ -1,0 +1,76 @@
+/** What a search compares of a tool. */
+export interface SearchedTool {
+  readonly name: string;
+  readonly formerNames?: readonly string[];
+  readonly description: string;
+}
+
+/** Characters of a query and of a description that are read. */
+const maxRead = 2_000;
+
+/** Scripts that write words without spaces between them. */
+const unspaced = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"]
+  .map((script) => `\\p{Script=${script}}`)
+  .join("");
+const runs = new RegExp(`[${unspaced}]+|(?:(?![${unspaced}])[\\p{L}\\p{M}\\p{N}])+`, "gu");
+const isUnspaced = new RegExp(`^[${unspaced}]`, "u");
+
+/** The words of a text, in lower case. A text without spaces is compared by its characters and their pairs. */
+function wordsOf(text: string): readonly string[] {
+  const plain = text.slice(0, maxRead).normalize("NFKC");
+  const found =
+    plain
+      .replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " ")
+      .toLowerCase()
+      .match(runs) ?? [];
+  const words = found.flatMap((word) => {
+    if (!isUnspaced.test(word)) return [word];
+    const characters = Array.from(word);
+    return [
+      ...characters,
+      ...characters.slice(1).map((character, index) => `${characters[index]}${character}`),
+    ];
+  });
+  return [...new Set(words)];
+}
+
+/** Whether two words are equal but for a short ending: `order` and `orders`. */
+function isSameWord(a: string, b: string): boolean {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a];
+  if (short.length < 4 || long.length - short.length > 3) return a === b;
+  return long.startsWith(short);
+}
+
+const hasWord = (words: readonly string[], word: string): boolean =>
+  words.some((other) => isSameWord(other, word));
+
+/**
+ * The tools that fit a query best, the best first. A word counts three times in a name and once in a description, and less the more tools have
+ * it. A tool whose name the query has is the first of equals; else their order is that of the names. What is less than a third as good as the
+ * best does not fit.
+ */
+export function searchTools<Tool extends SearchedTool>(
+  tools: readonly Tool[],
+  query: string,
+  most: number,
+): readonly Tool[] {
+  const named = new Set(query.split(/[^\w-]+/));
+  const rated = tools.map((tool) => {
+    const names = [tool.name, ...(tool.formerNames ?? [])];
+    const score = names.some((name) => named.has(name)) ? 1 : 0;
+    return { tool, score, inName: wordsOf(names.join(" ")), inText: wordsOf(tool.description) };
+  });
+  for (const word of wordsOf(query)) {
+    const matches = rated.map(
+      (it) => 3 * Number(hasWord(it.inName, word)) + Number(hasWord(it.inText, word)),
+    );
+    const weight = 1 / Math.sqrt(Math.max(1, matches.filter((match) => match > 0).length));
+    for (const [index, it] of rated.entries()) it.score += (matches[index] ?? 0) * weight;
+  }
+  const best = Math.max(0, ...rated.map(({ score }) => score));
+  return rated
+    .filter(({ score }) => score > 0 && score >= best / 3)
+    .toSorted((a, b) => b.score - a.score || (a.tool.name < b.tool.name ? -1 : 1))
+    .slice(0, most)
+    .map(({ tool }) => tool);
+}

@@ -1,0 +1,116 @@
+import { defineAgent, defineData, defineTool, type Agent } from "@moora/agent";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { axePage, barriersIn, viewings } from "@moora/testbed/axe";
+import { launchChromium } from "@moora/testbed/chromium";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import * as z from "zod";
+import { watch } from "./browser.ts";
+import { createSession, servedAgent } from "./served-agent.ts";
+
+const markdown = "It is **paid**, see [it](https://x.test).\n\n- <img src=x onerror=alert(1)>\n";
+const data = defineData({ schema: z.object({ title: z.string() }), initial: { title: "" } });
+
+/** An agent that pays after an approval, and writes Markdown. */
+const payer = (name = "support"): Agent<unknown> =>
+  defineAgent({
+    name,
+    data,
+    llm: new MockLlmCaller([callsTools([{ name: "pay", arguments: { euros: 12 } }]), answers(markdown)]),
+    tools: [
+      defineTool({
+        name: "pay",
+        description: "Pays.",
+        input: { type: "object" },
+        approval: "always",
+        execute: () => "paid",
+      }),
+    ],
+  });
+
+describe("the start page of a server", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser.close());
+
+  it("begins a chat with a first question, which is approved, answered, inspected, named and found again", async () => {
+    await using server = await servedAgent(payer(), { agents: [payer("research"), payer()] });
+    const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+    const watched = watch(page);
+    const button = (name: string) => page.getByRole("button", { name, exact: true });
+    await page.goto(`${server.url}/inspector/`);
+    await page.getByText("There is no session yet.").waitFor();
+    await button("support").click();
+    await button("What can you do?").click();
+    await page.getByText("Approve this call?").waitFor();
+    expect(await page.locator(".moora-questions pre").textContent()).toBe('{\n  "euros": 12\n}');
+    await expect.poll(() => button("Approve").getAttribute("aria-disabled")).toBe("false");
+    await button("Approve").click();
+    const log = page.getByRole("log");
+    await log.locator("strong", { hasText: "paid" }).waitFor();
+    expect(await log.getByText("<img src=x onerror=alert(1)>").count()).toBe(1);
+    expect(await log.locator("a, img").count()).toBe(0);
+    await button("Inspect").click();
+    await page.getByRole("listbox").first().waitFor();
+    await page.goBack();
+    await log.waitFor();
+    page.on("dialog", (dialog) => void dialog.accept("The payment"));
+    await button("Rename").click();
+    await page.locator("nav b", { hasText: "The payment" }).waitFor();
+    await createSession(server.url, {}, "research");
+    await button("New session").click();
+    await page.locator("main.start li b").nth(1).waitFor();
+    await page.getByRole("searchbox", { name: "Search sessions" }).fill("payment done");
+    await expect.poll(() => page.locator("main.start li b").allTextContents()).toEqual(["The payment"]);
+    await page.getByRole("button", { name: /^The payment/ }).click();
+    await log.locator("strong", { hasText: "paid" }).waitFor();
+    expect(watched.problems).toEqual([]);
+    await page.close();
+  });
+
+  it("creates one session for a message that was refused at first, and keeps the message", async () => {
+    await using server = await servedAgent(payer());
+    const page = await browser.newPage();
+    let refusals = 1;
+    await page.route("**/messages*", async (route) => {
+      refusals -= 1;
+      await (refusals === 0
+        ? route.fulfill({ status: 503, json: { detail: "It is full." } })
+        : route.continue());
+    });
+    await page.goto(`${server.url}/inspector/`);
+    const message = page.getByRole("textbox", { name: "Message" });
+    await message.fill("Pay.");
+    await message.press("Enter");
+    await page.getByRole("alert").getByText("It is full.").waitFor();
+    expect(await message.inputValue()).toBe("Pay.");
+    await message.press("Enter");
+    await page.getByText("Approve this call?").waitFor();
+    const { sessions } = (await (await fetch(`${server.url}/sessions`)).json()) as { sessions: unknown[] };
+    expect(sessions).toHaveLength(1);
+    await page.close();
+  });
+
+  it.each(viewings)(
+    "axe finds no barrier in it and in a chat: $colorScheme, $width pixels",
+    async (viewing) => {
+      await using server = await servedAgent(payer());
+      const page = await axePage(browser, viewing);
+      await page.goto(`${server.url}/inspector/`);
+      await page.getByRole("button", { name: "What can you do?" }).waitFor();
+      expect(await barriersIn(page)).toEqual([]);
+      await page.getByRole("button", { name: "What can you do?" }).click();
+      const approve = page.getByRole("button", { name: "Approve", exact: true });
+      await expect.poll(() => approve.getAttribute("aria-disabled")).toBe("false");
+      expect(await barriersIn(page)).toEqual([]);
+      await approve.click();
+      await page.getByRole("log").locator("strong").waitFor();
+      expect(await barriersIn(page)).toEqual([]);
+      const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement);
+      expect(scrollWidth).toBe(clientWidth);
+      await page.close();
+    },
+  );
+});

@@ -1,0 +1,11 @@
+export { AgentChat, Composer, Messages, Questions, Suggestions } from "./components/agent-chat.tsx";
+export type { AgentChatProps, MessagesProps, SuggestionsProps } from "./components/agent-chat.tsx";
+export { Markdown } from "./components/markdown.tsx";
+export type { MarkdownProps } from "./components/markdown.tsx";
+export { MessageForm } from "./components/message-form.tsx";
+export type { MessageFormProps } from "./components/message-form.tsx";
+export { MessageView } from "./components/message-view.tsx";
+export type { MessageViewProps } from "./components/message-view.tsx";
+export { QuestionList } from "./components/question-list.tsx";
+export type { Decide, QuestionListProps } from "./components/question-list.tsx";
+export { messagesAt } from "./messages.ts";

@@ -1,0 +1,106 @@
+import type { Guardrail, Verdict } from "@moora/agent-core-effects";
+import { checkOptions, refuse, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
+import { oneOf, redactJson } from "@moora/llm/internal";
+
+/** What becomes of a text that a ready-made guardrail finds something in. */
+export type GuardrailAction = "replace" | "block" | "ask";
+
+/** Options of `secretGuardrail`. */
+export interface SecretGuardrailOptions {
+  /** Secrets of your own, such as the values of environment variables. Default: none. */
+  readonly secrets?: readonly string[];
+  /** Where secrets are looked for. Default: everywhere. */
+  readonly places?: readonly ("input" | "result" | "answer")[];
+  /** `replace`: each secret becomes `[secret]`. `block`: the loop ends. `ask`: a person decides; an answer is asked about, too. Default: `replace`. */
+  readonly action?: GuardrailAction;
+}
+
+/** Options of `instructionGuardrail`. */
+export interface InstructionGuardrailOptions {
+  /** `replace`: each sentence of this kind becomes `[instruction removed]`. Default: `replace`. */
+  readonly action?: GuardrailAction;
+}
+
+const actions: readonly GuardrailAction[] = ["replace", "block", "ask"];
+const allPlaces = ["input", "result", "answer"] as const;
+
+const actionForm = oneOf(...actions);
+
+const secretForms: OptionForms<SecretGuardrailOptions> = {
+  secrets: "any",
+  places: "any",
+  action: actionForm,
+};
+
+/**
+ * Keeps secrets from the model and from answers: given ones, and keys of well-known formats, such as those of providers, JSON Web Tokens and
+ * private keys. Names no secret in a reason.
+ */
+export function secretGuardrail(options: SecretGuardrailOptions = {}): Guardrail {
+  checkOptions("secretGuardrail", options, secretForms);
+  const { secrets = [], places = allPlaces, action = "replace" } = options;
+  if (!Array.isArray(secrets) || secrets.some((secret) => typeof secret !== "string" || secret === ""))
+    refuse("secretGuardrail: secrets must be an array of texts that are not empty.");
+  if (!Array.isArray(places) || places.length === 0 || places.some((place) => !allPlaces.includes(place)))
+    refuse(`secretGuardrail: places must name some of ${allPlaces.join(", ")}, got ${shownValue(places)}.`);
+  const check = (text: string): Verdict | undefined =>
+    verdictOf(text, redactJson(text, secrets), action, "The text contains a secret.");
+  return { name: "secrets", ...Object.fromEntries(places.map((place) => [place, check])) };
+}
+
+/**
+ * Looks in the results of tools for sentences that speak to the model, such as "ignore all previous
+ * instructions", for markers of roles, and for invisible characters. It knows common phrases of six languages: it makes an attack harder, and
+ * does not prove that there is none. Tools that act need an approval all the same.
+ */
+export function instructionGuardrail(options: InstructionGuardrailOptions = {}): Guardrail {
+  checkOptions("instructionGuardrail", options, { action: actionForm });
+  const { action = "replace" } = options;
+  return {
+    name: "instructions",
+    result: (text, { call }) =>
+      verdictOf(
+        text,
+        withoutInstructions(text),
+        action,
+        `The result of ${call?.name ?? "a tool"} gives instructions.`,
+      ),
+  };
+}
+
+function verdictOf(
+  text: string,
+  cleaned: string,
+  action: GuardrailAction,
+  reason: string,
+): Verdict | undefined {
+  if (cleaned === text) return undefined;
+  if (action === "replace") return { replace: cleaned };
+  return action === "block" ? { block: reason } : { ask: reason };
+}
+
+/** Characters that people do not see: those that carry text unseen, and those that hide a word from a search. */
+const carriers = /[\u{E0000}-\u{E007F}]/gu;
+const hidden = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\uFEFF]/g;
+
+/** Each phrase is short and has no nested repetition, so that a search is linear. */
+const phrases: readonly RegExp[] = [
+  /\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|system|your)\b.{0,20}\b(?:instruction|prompt|rule|message|guideline|direction)/,
+  /\b(?:new|updated|real|actual|important) (?:system )?instructions? ?(?:for you|to the (?:assistant|model|agent|ai))? ?:/,
+  /\byou are now (?:a|an|in)\b|\byou must (?:now )?act as\b|\bfrom now on,? you\b/,
+  /\b(?:do not|never|don't) (?:tell|inform|mention|reveal|show)\b.{0,30}\b(?:the |this to the )?user\b/,
+  /\b(?:reveal|print|repeat|output|show)\b.{0,20}\b(?:your|the) (?:system )?(?:prompt|instructions)\b/,
+  /<\|?(?:im_start|im_end|system|assistant|endoftext)\|?>|^\s*(?:#+ ?|\[)(?:system|assistant|inst)\b\]?:?|\[\/?INST\]/i,
+  /\bignor(?:iere|ieren sie)\b.{0,40}\b(?:vorherigen|bisherigen|obigen|früheren)\b.{0,20}\b(?:anweisung|regel|vorgabe)/,
+  /\b(?:ignore|ignorez|oublie|oubliez)\b.{0,40}\b(?:instructions|consignes|règles)\b.{0,20}\b(?:précédentes|antérieures|ci-dessus)/,
+  /\b(?:ignora|ignore|olvida|esqueça)\b.{0,40}\b(?:instrucciones|instruções|reglas|regras)\b.{0,20}\b(?:anteriores|previas|prévias)/,
+  /(?:忽略|无视|忘记).{0,12}(?:之前|以上|先前|所有|上面).{0,12}(?:指令|指示|提示|规则)/,
+];
+
+function withoutInstructions(text: string): string {
+  const shown = text.replaceAll(carriers, "");
+  return shown.replaceAll(/[^.!?。！？\n]+[.!?。！？]*/g, (sentence) => {
+    const plain = sentence.normalize("NFKC").replaceAll(hidden, "").replaceAll(/\s+/g, " ").toLowerCase();
+    return phrases.some((phrase) => phrase.test(plain)) ? " [instruction removed]" : sentence;
+  });
+}
