@@ -1,6 +1,8 @@
 /** A page with a chat of a server, made of the components of `@moora/react`. */
 import { connectSession, type RemoteSession } from "@moora/client";
 import { AgentChat } from "@moora/react/components";
+// A style sheet exports nothing.
+// oxlint-disable-next-line import/no-unassigned-import
 import "@moora/react/components.css";
 import { useState, type JSX } from "react";
 

@@ -27,7 +27,7 @@ const compilerOptions = {
 /** The entries of a package: "index", and the others by their names. */
 const entriesOf = (name: string): readonly string[] =>
   Object.keys(manifestOf(name).exports)
-    .filter((path) => path !== "./package.json")
+    .filter((path) => path !== "./package.json" && !path.endsWith(".css"))
     .map((path) => (path === "." ? "index" : path.slice(2)));
 
 const reportOf = (name: string, entry: string): string =>

@@ -14,7 +14,6 @@ export type {
   AgentAttachment,
   AgentChange,
   AgentConfig,
-  ToolSearch,
   AgentConfigChange,
   ModelSettings,
   AgentFailure,
@@ -47,6 +46,7 @@ export type {
   ToolCallRecord,
   ToolCallResult,
   ToolDefinition,
+  ToolSearch,
   Trace,
   TraceNote,
   UserMessageInput,
@@ -258,5 +258,4 @@ export { readHeader, readSession, readSoundPart, stateAt } from "./time-travel/r
 export type { Position, RecordedSession } from "./time-travel/read-session.ts";
 export { rerunSession } from "./time-travel/rerun-session.ts";
 export type { Rerun, RerunOptions } from "./time-travel/rerun-session.ts";
-export { verifySession } from "./time-travel/verify-session.ts";
-export type { VerifyReport } from "./time-travel/verify-session.ts";
+export { verifySession, type VerifyReport } from "./time-travel/verify-session.ts";

@@ -47,7 +47,7 @@ export { loggedQuestions } from "./session/logged-questions.ts";
 export { messageAsker, type AskHost } from "./session/messages.ts";
 export { parseOrRefuse, parsePosted } from "./session/parse-or-refuse.ts";
 export { questionsAt } from "./session/questions.ts";
-export { checkedListener, checkOptionalText } from "./session/session-arguments.ts";
+export { checkedListener, checkOptionalText, checkQuestion } from "./session/session-arguments.ts";
 export { checkContext } from "./session-context.ts";
 export { calledAgentOf, checkSubAgentQuestions, type CalledAgent } from "./sub-agent-questions.ts";
 export { SessionOutput } from "./session/session-output.ts";

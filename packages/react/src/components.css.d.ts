@@ -1,1 +1,3 @@
-export {};
+/** A style sheet: what an import of it is depends on the bundler. */
+declare const styles: unknown;
+export default styles;

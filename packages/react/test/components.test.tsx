@@ -106,6 +106,7 @@ describe("a chat", () => {
     await shows(screen, "Stop");
     await press(screen, "Stop");
     await shows(screen, "Try again");
+    expect(session.current().reActContext.control.type).toBe("Error");
   });
 });
 

@@ -55,6 +55,7 @@ describe("the README", () => {
     await using screen = await Screen.of(createElement(Shown));
     await click(screen, "What is 2 + 2?");
     await shows(screen, "I am the planner");
+    expect(screen.container.querySelectorAll("article")).toHaveLength(2);
   });
 
   it("has programs that compile", () => {
@@ -76,6 +77,7 @@ describe("the example of the components", () => {
     await click(screen, "New chat");
     await click(screen, "What is 2 + 2?");
     await shows(screen, "It is 4.");
+    expect(connect).toHaveBeenCalledTimes(2);
   });
 });
 

@@ -8,28 +8,17 @@ export interface SearchedTool {
 /** Characters of a query and of a description that are read. */
 const maxRead = 2_000;
 
-/** Scripts that write words without spaces between them. */
-const unspaced = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"]
-  .map((script) => `\\p{Script=${script}}`)
-  .join("");
-const runs = new RegExp(`[${unspaced}]+|(?:(?![${unspaced}])[\\p{L}\\p{M}\\p{N}])+`, "gu");
-const isUnspaced = new RegExp(`^[${unspaced}]`, "u");
+/** The parts of a word: each character of scripts without spaces between words, and what is between them. */
+const parts =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 
-/** The words of a text, in lower case. A text without spaces is compared by its characters and their pairs. */
+/** The words of a text, in lower case. Where a script has no spaces, these are the characters and their pairs. */
 function wordsOf(text: string): readonly string[] {
   const plain = text.slice(0, maxRead).normalize("NFKC");
-  const found =
-    plain
-      .replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " ")
-      .toLowerCase()
-      .match(runs) ?? [];
-  const words = found.flatMap((word) => {
-    if (!isUnspaced.test(word)) return [word];
-    const characters = Array.from(word);
-    return [
-      ...characters,
-      ...characters.slice(1).map((character, index) => `${characters[index]}${character}`),
-    ];
+  const split = plain.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " ").toLowerCase();
+  const words = [...split.matchAll(/[\p{L}\p{M}\p{N}]+/gu)].flatMap(([word]) => {
+    const found = word.match(parts) ?? [];
+    return [...found, ...found.slice(1).map((part, index) => `${found[index]}${part}`)];
   });
   return [...new Set(words)];
 }

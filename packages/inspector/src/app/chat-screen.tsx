@@ -7,7 +7,7 @@ import { SessionItems } from "./session-items.tsx";
 import { listSessions } from "./session-list.ts";
 import { view } from "./store.ts";
 
-/** A session as a chat, with the other sessions beside it where there is room. The inspector is one press away. */
+/** A session as a chat, on a wide page with the other sessions beside it. The inspector is one press away. */
 export function ChatScreen(): JSX.Element {
   useSignalEffect(() => {
     // What the list shows changes with the state of the session.

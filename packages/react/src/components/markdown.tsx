@@ -124,7 +124,7 @@ function Link({
   return <>{href === text ? text : [content, ` (${href})`]}</>;
 }
 
-/** A text with the characters that the commonest entities stand for. */
+/** A text with characters in place of the commonest entities. */
 const decoded = (text: string): string =>
   text.replaceAll(/&(amp|lt|gt|quot|nbsp|#39);/g, (entity, name: string) => entities[name] ?? entity);
 
