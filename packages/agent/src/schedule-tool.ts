@@ -85,9 +85,7 @@ const isoOf = (time: number): string => new Date(time).toISOString();
 async function run(call: Call, max: number, context: ToolContext): Promise<ToolReply | object | string> {
   const { host, state } = callHostOf(context) ?? {};
   if (host?.dispatchAtOnce === undefined || state === undefined)
-    refuse(
-      "scheduleTool cannot change its session here: no input can be dispatched in the middle of a call.",
-    );
+    refuse("scheduleTool cannot change its session here: no input can be dispatched within a call.");
   if (SubAgents.of(context)?.isOfCall === true)
     return failed("A sub-agent has no wake-ups: its session ends with its task.");
   const timestamp = host.clock.now();
@@ -95,7 +93,7 @@ async function run(call: Call, max: number, context: ToolContext): Promise<ToolR
   const own = open.filter((schedule) => schedule.by === by);
   const { action, id = `wake-up-${context.toolCallId}`, message = "", cron, timeZone } = call;
   if (action === "list")
-    return own.map(({ due, by: _, number: __, ...shown }) => ({ ...shown, due: isoOf(due) }));
+    return own.map(({ id, message, when, due }) => ({ id, message, when, due: isoOf(due) }));
   const isOwn = own.some((schedule) => schedule.id === id);
   if (!isOwn && (action === "cancel" || open.some((schedule) => schedule.id === id)))
     return failed(`You have no wake-up ${id}.`);

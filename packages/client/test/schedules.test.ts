@@ -16,7 +16,7 @@ describe("a schedule of a remote session", () => {
     await session.verify();
   });
 
-  it("that is no time is refused by the server", async () => {
+  it("with an invalid time is refused by the server", async () => {
     await using scene = new Scene(agentOf(() => answers("Yes.")));
     const { session } = await scene.connect();
     await expect(session.schedule({ cron: "at nine", message: "Hi" })).rejects.toMatchObject({

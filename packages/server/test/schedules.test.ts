@@ -30,7 +30,7 @@ describe("the routes of schedules", () => {
     expect(await post("unschedule", remove, "3")).toEqual({ status: "ignored", reason: "unknown-schedule" });
   });
 
-  it("refuse what is no time, with its path, and hide the sessions of others", async () => {
+  it("refuse an invalid time, with its path, and hide the sessions of others", async () => {
     await using scene = new Scene(talker());
     const ada = scene.as("ada");
     const id = await ada.create();

@@ -37,7 +37,7 @@ const forms: OptionForms<ScheduleOptions> = {
   id: "string",
 };
 
-/** A time in milliseconds since 1970. Not a number for what is none. */
+/** A time in milliseconds since 1970. Not a number for anything else. */
 function timeIn(at: unknown): number {
   if (typeof at === "string") return /(?:Z|[+-]\d\d:\d\d)$/.test(at) ? Date.parse(at) : Number.NaN;
   return typeof at === "number" || at instanceof Date ? Number(at) : Number.NaN;

@@ -145,12 +145,11 @@ describe("a schedule", () => {
 });
 
 describe("a cron expression", () => {
-  const dues = (cron: string, timeZone: string, from: string, count: number): Promise<readonly string[]> =>
-    Array.from({ length: count }).reduce<Promise<string[]>>(async (before, _) => {
-      const found = await before;
-      const next = await nextCron(cron, timeZone, Date.parse(found.at(-1) ?? from));
-      return [...found, new Date(next ?? 0).toISOString()];
-    }, Promise.resolve([]));
+  const dues = async (cron: string, timeZone: string, from: string): Promise<readonly string[]> => {
+    const first = await nextCron(cron, timeZone, Date.parse(from));
+    const second = await nextCron(cron, timeZone, first ?? 0);
+    return [first, second].map((due) => new Date(due ?? 0).toISOString());
+  };
 
   it("is read in its time zone", async () => {
     const clock = at("2026-01-05T00:00:00Z");
@@ -164,14 +163,14 @@ describe("a cron expression", () => {
   });
 
   it("runs after the gap where its time does not exist", async () => {
-    expect(await dues("30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 2)).toEqual([
+    expect(await dues("30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z")).toEqual([
       "2026-03-29T01:00:00.000Z",
       "2026-03-30T00:30:00.000Z",
     ]);
   });
 
   it("runs once, the first time, where its time exists twice", async () => {
-    expect(await dues("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", 2)).toEqual([
+    expect(await dues("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z")).toEqual([
       "2026-10-25T00:30:00.000Z",
       "2026-10-26T01:30:00.000Z",
     ]);
@@ -191,7 +190,7 @@ describe("a refusal", () => {
     ["an unknown zone", { message: "Hi", cron: "0 9 * * *", timeZone: "Mars/Base" }, "options.cron"],
     ["a zone without a cron expression", { message: "Hi", every: hour, timeZone: "UTC" }, "options.timeZone"],
     ["a text without an offset", { message: "Hi", at: "2030-01-31T09:00:00" }, "options.at"],
-    ["a time that is none", { message: "Hi", at: Number.NaN }, "options.at"],
+    ["a time that is not a number", { message: "Hi", at: Number.NaN }, "options.at"],
     ["no message", { at: 1 }, "options.message"],
     ["a blank message", { at: 1, message: " " }, "options"],
     ["an unknown option", { at: 1, message: "Hi", zone: "UTC" }, "options.zone"],
