@@ -25,6 +25,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/event-log",
     "@moora/llm",
     "@moora/moorex",
+    "croner",
   ],
   "agent-testing": [
     "@moora/agent",

@@ -6,7 +6,7 @@ import {
   type ToolReply,
 } from "@moora/agent-core-effects";
 import { callHostOf, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
-import { ignoredReason } from "@moora/agent-core-state-machine";
+import { ignoredReason, type Schedule } from "@moora/agent-core-state-machine";
 import { schedulesAt } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
 import { checkOptions } from "./check-options.ts";
@@ -80,6 +80,8 @@ const minuteMs = 60_000;
 
 const failed = (content: string): ToolReply => toolReply({ content, isError: true });
 
+const shownOf = ({ id, message, when, due }: Schedule): object => ({ id, message, when, due: isoOf(due) });
+
 const isoOf = (time: number): string => new Date(time).toISOString();
 
 async function run(call: Call, max: number, context: ToolContext): Promise<ToolReply | object | string> {
@@ -92,8 +94,7 @@ async function run(call: Call, max: number, context: ToolContext): Promise<ToolR
   const open = schedulesAt(state());
   const own = open.filter((schedule) => schedule.by === by);
   const { action, id = `wake-up-${context.toolCallId}`, message = "", cron, timeZone } = call;
-  if (action === "list")
-    return own.map(({ id, message, when, due }) => ({ id, message, when, due: isoOf(due) }));
+  if (action === "list") return own.map(shownOf);
   const isOwn = own.some((schedule) => schedule.id === id);
   if (!isOwn && (action === "cancel" || open.some((schedule) => schedule.id === id)))
     return failed(`You have no wake-up ${id}.`);

@@ -2,6 +2,7 @@ import { DataRefused, type Clock } from "@moora/agent-core-effects";
 import {
   beginReplay,
   traceOf,
+  type AgentInput,
   type AgentState,
   type InputOf,
   type Trace,
@@ -122,16 +123,8 @@ export async function rerunSession<Answer>(
     for (const input of session.inputs.slice(seq)) {
       if (isUpdateByApplication(input)) {
         if (!(await repeatUpdate(rerun, input))) droppedUpdates += 1;
-      } else if (input.type === "user-message-received") {
-        await rerun.dispatch(factOf(input));
-        await rerun.settled();
-      } else if (input.type === "deadline-passed" && isScheduleKey(input.key)) {
-        const due = messageOf(recorded.state, scheduledMessageId(input.key));
-        if (due !== undefined) await rerun.send(due.content);
-        await rerun.settled();
-      } else if (input.type === "session-resumed") {
-        // Has an effect only where the rerun began in a pause.
-        await rerun.resume();
+      } else {
+        await repeatInput(rerun, input, recorded.state);
         await rerun.settled();
       }
     }
@@ -147,6 +140,19 @@ export async function rerunSession<Answer>(
     unrecordedCalls: recordings.missing,
     droppedUpdates: droppedUpdates + recordings.droppedUpdates,
   };
+}
+
+/** Repeats the message of a person or of a schedule, or a resume, which has an effect only where the rerun began in a pause. */
+async function repeatInput<Answer>(
+  rerun: Session<Answer>,
+  input: AgentInput,
+  recorded: AgentState,
+): Promise<void> {
+  if (input.type === "user-message-received") await rerun.dispatch(factOf(input));
+  if (input.type === "session-resumed") await rerun.resume();
+  if (input.type !== "deadline-passed" || !isScheduleKey(input.key)) return;
+  const due = messageOf(recorded, scheduledMessageId(input.key));
+  if (due !== undefined) await rerun.send(due.content);
 }
 
 /** The definitions of the tools of an agent, and of all agents of a team. */
