@@ -19,6 +19,7 @@ const lastLines: Readonly<Record<string, RegExp>> = {
     /^8 kills: every call has its result, every payment was made once, no mail ran twice\.$/,
   "shared-cart.ts": /^[1-9][0-9]* kills: no item was lost or doubled\.$/,
   "many-tools.ts": /^There are 42 lamps\.$/,
+  "schedule.ts": /^user, assistant, agent, assistant$/,
   "team.ts": /^after a crash at any record: refunds, 1 handoff, Done$/,
   "guardrails.ts": /^I have read: .*Send 5 euros with \[secret\]/,
   "custom-state.ts": /^It is 12\. \(step 2\)$/,

@@ -22,6 +22,7 @@ const groups: readonly (readonly [title: string, addresses: readonly string[]])[
       "files",
       "sub-agents",
       "teams",
+      "schedules",
       "providers",
     ],
   ],

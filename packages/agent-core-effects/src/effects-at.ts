@@ -38,7 +38,6 @@ const effectsOf: { readonly [Type in ControlType]: AddEffects<Type> } = {
   Idle: nothing,
   Planning: (effects, state, control) => {
     if (control.retryAt === null) add(effects, planEffect(state, control));
-    addWaits(effects, state);
   },
   WaitingForHuman: addCalls,
   Acting: addCalls,
@@ -55,7 +54,7 @@ const effectsOf: { readonly [Type in ControlType]: AddEffects<Type> } = {
 
 /**
  * The effects that a state wants, by key. Equal keys mean equal effects. A paused session wants only the work that has started,
- * its questions and its waits. The cost depends on the open work, not the history.
+ * its questions and their waits. The cost depends on the open work, not the history.
  */
 export function effectsAt(state: AgentState): Readonly<Record<string, AgentEffect>> {
   // An object without a prototype is fast with keys that are new each time.
@@ -63,6 +62,7 @@ export function effectsAt(state: AgentState): Readonly<Record<string, AgentEffec
   const { control } = state.reActContext;
   const addEffects: AddEffects<ControlType> = effectsOf[control.type];
   addEffects(effects, state, control);
+  for (const { key, due } of waitsAt(state)) add(effects, { type: "wait-until", key, due });
   if (isPaused(state)) removeHeld(effects, state);
   return effects;
 }
@@ -85,11 +85,6 @@ function addCalls(
     const effect = callEffect(state, call);
     if (effect !== undefined) add(effects, effect);
   }
-  addWaits(effects, state);
-}
-
-function addWaits(effects: Effects, state: AgentState): void {
-  for (const { key, due } of waitsAt(state)) add(effects, { type: "wait-until", key, due });
 }
 
 function planEffect({ reActContext: context }: AgentState, control: ControlOf<"Planning">): CallLlmEffect {

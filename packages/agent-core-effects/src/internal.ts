@@ -34,6 +34,7 @@ export { summaryStart } from "./request/messages.ts";
 export { requestAt } from "./request/llm-request-at.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
 export { failureInput } from "./run/programs.ts";
+export { deadlinePassed } from "./run/wait-until.ts";
 export { setLongTimeout } from "./run/long-timeout.ts";
 export { toolQuestionDigest } from "./run/call-tool.ts";
 export { callDigest } from "./run/observation.ts";

@@ -81,7 +81,7 @@ export const isHeld = (effect: AgentEffect, state: AgentState): boolean =>
 export const isEffectWanted = (state: AgentState, effect: AgentEffect): boolean =>
   workOf(effect).isOpen(effect, state) && !(isPaused(state) && isHeld(effect, state));
 
-/** Whether the effect waits to make a call of a model or a tool again: that is work. All other waits are those of an open question. */
+/** Whether the effect waits to make a call of a model or a tool again: that is work. All other waits are those of questions and schedules. */
 export function isRetryWait({ key }: Pick<AgentEffect, "key">, state: AgentState): boolean {
   const type = waitAt(state, key)?.type;
   return type === "retry" || type === "tool-retry";

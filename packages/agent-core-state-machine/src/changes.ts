@@ -38,6 +38,7 @@ const stateFields = [
   "activeAgent",
   "paused",
   "ladders",
+  "schedules",
 ] as const;
 
 const contextFields = [

@@ -43,6 +43,7 @@ export const inputTraits: { readonly [Type in InputType]: InputTraits } = /* @__
   "tool-call-interrupted": owned("tool-call", "interruption"),
   "tool-call-decided": { access: "anyone", about: "tool-call", role: "answer" },
   "deadline-passed": owned("wait", "answer"),
+  "schedule-changed": fact("anyone"),
   "re-act-cancelled": fact("anyone"),
   "session-paused": fact("anyone"),
   "session-resumed": fact("anyone"),

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { modelFailureKinds } from "./failure.ts";
 import { agentConfigChangeSchema } from "./config.ts";
 import { jsonSchema } from "./json.ts";
-import { observedTurnSchema, toolCallResultSchema, toolsSchema } from "./state.ts";
+import { newScheduleSchema, observedTurnSchema, toolCallResultSchema, toolsSchema } from "./state.ts";
 import { usageReportSchema } from "./usage.ts";
 import { dataPatchSchema } from "./data/patches.ts";
 import { traceNoteSchema } from "./trace-note.ts";
@@ -206,7 +206,20 @@ export const inputSchemas = {
     requestId,
   }),
   /** A wait is over. The key identifies the wait; the timestamp is only recorded. */
-  "deadline-passed": input("deadline-passed", { key: text }),
+  "deadline-passed": input("deadline-passed", {
+    key: text,
+    /** When the schedule of this wait is due next. Without it the schedule ends. */
+    next: z.exactOptional(z.number()),
+    /** The time of the schedule was missed, and is skipped: there is no message. */
+    missed: z.exactOptional(z.literal(true)),
+  }),
+  /** A schedule is set, in place of an open one with this id, or removed: null. The host has computed when it is due. */
+  "schedule-changed": input("schedule-changed", {
+    scheduleId: id,
+    schedule: z.nullable(newScheduleSchema),
+    by: text,
+    requestId,
+  }),
   "re-act-cancelled": input("re-act-cancelled", {
     reason: z.exactOptional(text),
     partial: z.exactOptional(text),
@@ -336,6 +349,8 @@ export type ToolCallInterruptedInput = InputOf<"tool-call-interrupted">;
 export type ToolCallDecidedInput = InputOf<"tool-call-decided">;
 /** A wait of the session is over. */
 export type DeadlinePassedInput = InputOf<"deadline-passed">;
+/** A schedule was set or removed. */
+export type ScheduleChangedInput = InputOf<"schedule-changed">;
 /** The running loop is canceled. */
 export type ReActCancelledInput = InputOf<"re-act-cancelled">;
 /** The session is paused: no new work starts. */

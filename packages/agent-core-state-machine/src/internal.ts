@@ -39,6 +39,7 @@ export { builtInStates } from "./control/transition-table.ts";
 export { hiddenRanges, isVisible } from "./control/visible-entries.ts";
 export { hasFilesLeftOut, ladderAt, newestTurnIn, rungText, type Ladder } from "./control/ladder.ts";
 export { waitAt } from "./control/waits.ts";
+export { schedulesAt } from "./inputs/schedule.ts";
 export { llmCallKey } from "./inputs/llm-call.ts";
 export {
   isSameJson,
@@ -53,10 +54,12 @@ export {
   answerMessageId,
   askKey,
   expiryWaitKey,
+  isScheduleKey,
   isToolKey,
   planKey,
   probeKey,
   reflectKey,
+  scheduledMessageId,
   stateKey,
   toolCallIdIn,
   toolKey,

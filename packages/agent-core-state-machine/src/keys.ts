@@ -1,5 +1,5 @@
 import type { AskingStatus, ControlOf, OpenCall } from "./control/control.ts";
-import type { ReActContext } from "./state.ts";
+import type { ReActContext, Schedule } from "./state.ts";
 
 /**
  * The key of a plan. Keys identify the work of an effect and contain no time. A settled key is not wanted again, because
@@ -50,6 +50,15 @@ export const reminderWaitKey = ({ id }: OpenCall, { question, reminder }: Asking
 /** The key of the wait after which a question is escalated. */
 export const escalationWaitKey = ({ id }: OpenCall, { question }: AskingStatus): string =>
   `wait/ask/${id}/${question}/escalation`;
+
+/** The key of the wait for a due time of a schedule. */
+export const scheduleWaitKey = ({ number }: Schedule): string => `wait/schedule/${number}`;
+
+/** Whether a key is that of the wait for a due time of a schedule. */
+export const isScheduleKey = (key: string): boolean => key.startsWith("wait/schedule/");
+
+/** The id of the message of a due time of a schedule, by the key of its wait. Reserved, so that no other message has it. */
+export const scheduledMessageId = (key: string): string => key.replace("wait/", "internal/");
 
 /** The id of the message that a plan streams into. */
 export const answerMessageId = (context: ReActContext, { attempt }: ControlOf<"Planning">): string =>

@@ -71,6 +71,7 @@ export class StateEdit implements AgentState {
   declare activeAgent?: string;
   declare paused?: Exclude<AgentState["paused"], undefined>;
   declare ladders?: readonly Ladder[];
+  declare schedules?: Exclude<AgentState["schedules"], undefined>;
   readonly [listsKey]: ListsEdit;
 
   /** The timestamp of the current input. */
@@ -101,6 +102,7 @@ export class StateEdit implements AgentState {
     if (state.activeAgent !== undefined) this.activeAgent = state.activeAgent;
     if (state.paused !== undefined) this.paused = state.paused;
     if (state.ladders !== undefined) this.ladders = state.ladders;
+    if (state.schedules !== undefined) this.schedules = state.schedules;
     this[listsKey] = new ListsEdit(state);
     this.#written = records ? new Written(state) : undefined;
     this.#ownContext = undefined;
@@ -248,7 +250,7 @@ export class StateEdit implements AgentState {
     this.#disown();
     const { config, tools, toolCallCount, owner, opened, calledLlmAt, usage, unreportedUsage, dataStatus } =
       this;
-    const { reActContext, activeAgent, paused, ladders } = this;
+    const { reActContext, activeAgent, paused, ladders, schedules } = this;
     this.#written = new Written({
       config,
       tools,
@@ -263,6 +265,7 @@ export class StateEdit implements AgentState {
       ...(activeAgent === undefined ? {} : { activeAgent }),
       ...(paused === undefined ? {} : { paused }),
       ...(ladders === undefined ? {} : { ladders }),
+      ...(schedules === undefined ? {} : { schedules }),
     });
   }
 

@@ -286,6 +286,28 @@ export const ladderSchema = z.object({
   files: z.exactOptional(z.object({ since: z.number(), until: z.nullable(z.number()) })),
 });
 
+/** When a schedule is due: once at a time, every so many milliseconds, or by a cron expression in a time zone. */
+export const scheduleTimeSchema = z.union([
+  z.object({ at: z.number() }),
+  z.object({ every: z.int().check(z.positive()) }),
+  z.object({ cron: z.string(), timeZone: z.string() }),
+]);
+
+/** What is scheduled, as an input contains it. `due` is the next time, in milliseconds since 1970. `skip` drops missed times. */
+export const newScheduleSchema = z.object({
+  when: scheduleTimeSchema,
+  due: z.number(),
+  message: z.string(),
+  missed: z.enum(["once", "skip"]),
+});
+
+/** An open schedule. `number` is that of its next due time, which no other one of the session has; `by` is who has set it. */
+export const scheduleSchema = z.extend(newScheduleSchema, {
+  id: z.string(),
+  by: z.string(),
+  number: z.number(),
+});
+
 /** The schema of a state. */
 export const agentStateSchema = z.object({
   version: z.literal(1),
@@ -315,6 +337,8 @@ export const agentStateSchema = z.object({
   paused: z.exactOptional(z.nullable(pauseSchema)),
   /** One for each model whose provider has refused the content of a request; absent before the first refusal. */
   ladders: z.exactOptional(z.array(ladderSchema)),
+  /** The open schedules, and the number of due times so far; absent in a session that never had a schedule. */
+  schedules: z.exactOptional(z.object({ count: z.number(), open: z.array(scheduleSchema) })),
 });
 
 /** The definition of a tool in the state. `schema` is JSON text. */
@@ -337,6 +361,8 @@ export type ContextEntry = Immutable<z.infer<typeof contextEntrySchema>>;
 export type TurnEntry = Extract<ContextEntry, { type: "turn" }>;
 /** The working memory of the newest loop. */
 export type ReActContext = Immutable<z.infer<typeof reActContextSchema>>;
+/** An open schedule: when it is due, its message, and who has set it. */
+export type Schedule = Immutable<z.infer<typeof scheduleSchema>>;
 /** What requests to a model leave out after its provider has refused them. */
 export type Ladder = Immutable<z.infer<typeof ladderSchema>>;
 /** The state of an agent: its conversation, its configuration and its control state. Plain JSON, immutable. */

@@ -22,6 +22,7 @@ import { llmMessageCompleted, llmMessageStarted } from "./inputs/llm-message.ts"
 import { sessionPaused, sessionResumed } from "./inputs/pause.ts";
 import { reActObserved } from "./inputs/re-act-observed.ts";
 import type { IgnoredReason, InputHandler, StateChange } from "./inputs/input-handler.ts";
+import { scheduleChanged } from "./inputs/schedule.ts";
 import {
   agentConfigured,
   loopRetried,
@@ -59,6 +60,7 @@ const handlers: { readonly [Type in InputType]: InputHandler<InputOf<Type>> } = 
   "tool-call-interrupted": toolCallInterrupted,
   "tool-call-decided": toolCallDecided,
   "deadline-passed": deadlinePassed,
+  "schedule-changed": scheduleChanged,
   "re-act-cancelled": reActCancelled,
   "session-paused": sessionPaused,
   "session-resumed": sessionResumed,

@@ -62,6 +62,12 @@ const failedForNow: AgentInput = {
   failure: { kind: "server", message: "Down.", retryable: true },
   timestamp: 1,
 };
+const daily = { when: { every: 86_400_000 }, due: 5, message: "Hi", missed: "once" } as const;
+const scheduled = (
+  scheduleId: string,
+  schedule: Extract<AgentInput, { type: "schedule-changed" }>["schedule"] = daily,
+): AgentInput => ({ type: "schedule-changed", scheduleId, schedule, by: "ada", timestamp: 1 });
+const crowded = after(start, ...Array.from({ length: 100 }, (_, index) => scheduled(`s${index}`)));
 const waiting = after(planning, failedForNow);
 const streaming = after(planning, messageStarted("a"));
 const replanning = after(acting, succeeded, {
@@ -102,6 +108,10 @@ describe("an input that does not apply changes nothing and says why", () => {
     ],
     ["unknown-call", "a result has no call", planning, succeeded],
     ["unknown-call", "a decision has no call", planning, { ...approved, toolCallId: "__proto__" }],
+    ["unknown-schedule", "a schedule is removed that is not open", planning, scheduled("b", null)],
+    ["blank", "a schedule has a blank message", planning, scheduled("b", { ...daily, message: " " })],
+    ["nothing-new", "a schedule is set as it is", after(start, scheduled("a")), scheduled("a")],
+    ["too-many-schedules", "there are 100 schedules", crowded, scheduled("b")],
     ["wrong-key", "another wait ends", planning, { type: "deadline-passed", key: "wait/x", timestamp: 1 }],
     [
       "nothing-new",

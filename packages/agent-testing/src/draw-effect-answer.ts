@@ -37,7 +37,13 @@ export function drawAnswer(state: AgentState, effect: AgentEffect, choose: Choos
     case "run-state":
       return drawHandlerAnswer(state, effect, choose, timestamp);
     case "wait-until":
-      return { type: "deadline-passed", key: effect.key, timestamp };
+      return {
+        type: "deadline-passed",
+        key: effect.key,
+        ...(choose(2) === 0 ? { next: effect.due + 1_000 } : {}),
+        ...(choose(4) === 0 ? { missed: true } : {}),
+        timestamp,
+      };
   }
 }
 

@@ -81,7 +81,17 @@ function drawFromOutside(state: AgentState, choose: Choose): AgentInput {
       timestamp,
     }),
     () => ({ type: "deadline-passed", key: "wait/plan/9/9/9", timestamp }),
+    () => drawSchedule(state, choose),
   ])();
+}
+
+/** Draws a schedule that is set, replaced or removed. */
+function drawSchedule({ updatedAt: timestamp }: AgentState, choose: Choose): AgentInput {
+  const missed = oneOf(choose, ["once", "skip"] as const);
+  const set = { when: { every: 1_000 }, due: timestamp + choose(3), message: drawText(choose), missed };
+  const scheduleId = oneOf(choose, ["s-1", "s-2", "__proto__"]);
+  const schedule = choose(3) === 0 ? null : set;
+  return { type: "schedule-changed", scheduleId, schedule, by: "ada", timestamp };
 }
 
 const message = (state: AgentState, choose: Choose): AgentInput => ({

@@ -50,6 +50,25 @@ export const cancelBodySchema = z.strictObject({ reason: optionalText });
 /** The schema of the body that pauses a session. */
 export const pauseBodySchema = z.strictObject({ reason: optionalText });
 
+const scheduleId = z.string().check(z.minLength(1), z.maxLength(200));
+
+/**
+ * The schema of the body that sets a schedule: when, by one of `at`, `every` and `cron`, and the message. `at` is in milliseconds since
+ * 1970 or in ISO 8601 with an offset, `every` in milliseconds.
+ */
+export const scheduleBodySchema = z.strictObject({
+  id: z.exactOptional(scheduleId),
+  at: z.exactOptional(z.union([z.number(), z.string()])),
+  every: z.exactOptional(z.number()),
+  cron: z.exactOptional(z.string()),
+  timeZone: z.exactOptional(z.string()),
+  message: z.string(),
+  missed: z.exactOptional(z.enum(["once", "skip"])),
+});
+
+/** The schema of the body that removes a schedule. */
+export const unscheduleBodySchema = z.strictObject({ id: scheduleId });
+
 /** The schema of the body of a post that needs no fields: a retry of the loop, or the end of a pause. */
 export const emptyBodySchema = z.strictObject({});
 
@@ -170,6 +189,10 @@ export type DecisionBody = z.infer<typeof decisionBodySchema>;
 export type CancelBody = Immutable<z.infer<typeof cancelBodySchema>>;
 /** The body that pauses a session. */
 export type PauseBody = Immutable<z.infer<typeof pauseBodySchema>>;
+/** The body that sets a schedule. */
+export type ScheduleBody = Immutable<z.infer<typeof scheduleBodySchema>>;
+/** The body that removes a schedule. */
+export type UnscheduleBody = Immutable<z.infer<typeof unscheduleBodySchema>>;
 /** The body that forks a session. */
 export type ForkBody = Immutable<z.infer<typeof forkBodySchema>>;
 /** One operation on application data. */

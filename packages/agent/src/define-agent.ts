@@ -38,6 +38,7 @@ import {
 } from "./validate-config.ts";
 import { graphWith, handlersOf, withWrappers, type StateCode, type States } from "./custom-states.ts";
 import { withGuardrails } from "./guardrails.ts";
+import { nextCron } from "./next-cron.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
 import type { Team } from "./team/member-at.ts";
 import { toolRegistry } from "./tool-registry.ts";
@@ -194,6 +195,7 @@ function agentOf<Schema extends StandardSchema | JsonObject | undefined, Data, C
       states,
       predicates,
       answerProblem: reader.problem,
+      nextCron,
       ...(data === undefined ? {} : { data }),
       ...(context === undefined ? {} : { context }),
     },

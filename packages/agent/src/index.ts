@@ -40,6 +40,8 @@ export type {
   Start,
   ReActContext,
   Risk,
+  Schedule,
+  ScheduleChangedInput,
   ToolCallDecidedInput,
   ToolCallRecord,
   ToolCallResult,
@@ -219,6 +221,10 @@ export type { TaskOptions } from "./run-task.ts";
 export type { OnApproval } from "./session/host-approvals.ts";
 export { nextWorkAt } from "./session/next-work-at.ts";
 export { effectToQuestion } from "./session/questions.ts";
+export { scheduleInput } from "./session/schedules.ts";
+export type { ScheduleOptions } from "./session/schedules.ts";
+export { scheduleTool } from "./schedule-tool.ts";
+export type { ScheduleToolOptions } from "./schedule-tool.ts";
 export { InputRefused } from "./session/session.ts";
 export type { Receipt, Session, SessionView } from "./session/session.ts";
 export type { Settlement } from "./session/settlement.ts";

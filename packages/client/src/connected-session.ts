@@ -155,6 +155,8 @@ export class ConnectedSession<Answer, Data> {
       retry: posts.retry,
       pause: posts.pause,
       resume: posts.resume,
+      schedule: posts.schedule,
+      unschedule: posts.unschedule,
       questions: () => this.#questions(),
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       current: () => output.overlay.viewOf(this.#state) as SessionView<Data>,

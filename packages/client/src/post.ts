@@ -1,7 +1,10 @@
 import type { ClientError } from "./client-error.ts";
 
 /** A kind of post: the last part of its address. */
-export type PostKind = "messages" | "decisions" | "data" | "cancel" | "retry" | "pause" | "resume";
+export type PostKind = "messages" | "decisions" | "data" | "cancel" | "retry" | SteeringKind;
+
+/** The kinds of posts about what the session does by itself. */
+type SteeringKind = "pause" | "resume" | "schedule" | "unschedule";
 
 /** A post whose record this session does not contain. `key` is its idempotency key; `content` the text of a message. */
 export interface PendingPost {

@@ -4,6 +4,7 @@ import type {
   Question,
   QuestionAbout,
   Recipe,
+  ScheduleOptions,
   Session,
   Tool,
 } from "@moora/agent";
@@ -78,6 +79,10 @@ export interface RemoteSession<
   readonly pause: (reason?: string) => ReturnType<Session["pause"]>;
   /** Continues a paused session. */
   readonly resume: () => ReturnType<Session["resume"]>;
+  /** Sets a schedule, as the session at the server does, and returns its id. Rejects with `ClientError` for invalid options. */
+  readonly schedule: (options: ScheduleOptions) => ReturnType<Session["schedule"]>;
+  /** Removes a schedule. */
+  readonly unschedule: (id: string) => ReturnType<Session["unschedule"]>;
   /** The state of the connection. The same object until it changes; `subscribe` reports that, too. */
   readonly connection: () => Connection;
   /**

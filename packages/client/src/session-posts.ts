@@ -8,6 +8,7 @@ import {
   type Question,
   type Receipt,
   type Recipe,
+  type ScheduleOptions,
   type UserContent,
 } from "@moora/agent";
 import { isLoopRunning } from "@moora/agent-core-state-machine";
@@ -119,6 +120,16 @@ export class SessionPosts<Answer> {
   readonly resume = async (): Promise<Receipt> => await this.#post("resume", {});
 
   readonly retry = async (): Promise<Receipt> => await this.#post("retry", {});
+
+  readonly schedule = async (options: ScheduleOptions): Promise<string> => {
+    const { id = newKey(), at, ...same } = options;
+    const body = { ...same, id, ...(at === undefined ? {} : { at: at instanceof Date ? Number(at) : at }) };
+    const receipt = await this.#post("schedule", body);
+    if (receipt.status === "accepted" || receipt.reason === "nothing-new") return id;
+    throw new InputRefused({ code: receipt.reason, path: "", message: `Ignored: ${receipt.reason}.` });
+  };
+
+  readonly unschedule = async (id: string): Promise<Receipt> => await this.#post("unschedule", { id });
 
   /** Sends what an earlier page has stored. Reports what the server refuses. */
   restore(stored: readonly StoredPost[]): void {

@@ -10,6 +10,7 @@ const typesWithRequestId: Readonly<Record<WithRequestId["type"], true>> = {
   "re-act-cancelled": true,
   "session-paused": true,
   "session-resumed": true,
+  "schedule-changed": true,
   "tool-call-decided": true,
 };
 

@@ -170,15 +170,11 @@ export class SessionWorkflows {
     const workflowID = workflowIdOf(work);
     this.#running.add(workflowID);
     try {
-      if (effect.type === "wait-until") {
-        await DBOS.sleep(Math.max(0, effect.due - (await DBOS.now())));
-        const passed = { type: "deadline-passed", key: effect.key, timestamp: effect.due } as const;
-        await this.#inEffect("deadline", work, async (session) => (await session.append([passed])).applied);
-      } else {
-        const perform: SessionWork<void> = (session) =>
-          performEffectIn(this.#agent, session, effect, this.#options);
-        await this.#inEffect("perform", work, perform);
-      }
+      const isWait = effect.type === "wait-until";
+      if (isWait) await DBOS.sleep(Math.max(0, effect.due - (await DBOS.now())));
+      const perform: SessionWork<void> = (session) =>
+        performEffectIn(this.#agent, session, effect, this.#options);
+      await this.#inEffect(isWait ? "deadline" : "perform", work, perform);
     } finally {
       this.#running.delete(workflowID);
     }

@@ -48,6 +48,8 @@ export {
   removeSession,
   rerunSession,
   runTask,
+  scheduleInput,
+  scheduleTool,
   SessionError,
   sessionOwner,
   startSession,

@@ -51,7 +51,8 @@ export interface AfterInput {
 function endedBy(input: AgentInput): WorkEnd {
   if (input.type === "session-opened" || inputTraits[input.type].role === "interruption")
     return { attributes: {}, errorType: endedEarly.interrupted };
-  const isCancel = input.type === "re-act-cancelled" || input.type === "user-message-received";
+  // A message of a user or of a schedule may restart the loop.
+  const isCancel = ["re-act-cancelled", "user-message-received", "deadline-passed"].includes(input.type);
   return { attributes: {}, errorType: isCancel ? endedEarly.cancelled : endedEarly.replaced };
 }
 

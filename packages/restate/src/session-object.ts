@@ -1,3 +1,4 @@
+import { deadlinePassed } from "@moora/agent-core-effects/internal";
 import type { LogRecord } from "@moora/event-log";
 import * as restate from "@restatedev/restate-sdk";
 import { apply, type SessionParts } from "./apply-inputs.ts";
@@ -72,7 +73,9 @@ export function sessionObject(parts: SessionParts, options: RestateOptions): Ses
         { ingressPrivate: true },
         async (ctx: Context, deadline: SessionDeadline): Promise<void> => {
           const { key, due, header } = checkedDeadline(deadline);
-          const inputs = [{ type: "deadline-passed", key, timestamp: due }] as const;
+          const { session } = await openSession(parts.agent, ctx, parts.cache);
+          const now = Math.max(due, await ctx.date.now());
+          const inputs = [await deadlinePassed(key, session.state, parts.agent.parts, now)];
           await apply(parts, ctx, { inputs, from: key, header });
         },
       ),

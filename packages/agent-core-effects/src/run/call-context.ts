@@ -69,17 +69,22 @@ function askedOf(record: ToolQuestionRecord | undefined): AskedByTool | undefine
 /** The context of any call. Progress that is reported after the abort or the timeout is dropped. */
 export const contextOf = (
   details: CallDetails,
-  { config, reActContext: { loop } }: AgentState,
+  state: AgentState,
   host: EffectHost,
   { tool, late, updates }: CallScope,
 ): ToolContext => {
   const given = tool.context === undefined ? undefined : host.context;
-  const context = new Context({ ...details, loop, prices: config.prices, given }, host, late);
+  const { config, reActContext } = state;
+  const fields = { ...details, loop: reActContext.loop, prices: config.prices, given };
+  const context = new Context(fields, state, host, late);
   return updates === undefined ? context : Object.assign(context, updates.context());
 };
 
-/** What a tool that runs a session of its own needs of the session that calls it. */
+/** What a tool that runs a session of its own, or changes its own session, needs of the session that calls it. */
 export interface CallHost {
+  readonly host: Pick<EffectHost, "clock" | "dispatchAtOnce">;
+  /** The newest state that the host knows. */
+  readonly state: () => AgentState;
   /** `session` of the host. */
   readonly session: object | undefined;
   /** Stops the time of the call's timeout until the returned function is called. */
@@ -127,6 +132,7 @@ class Context implements ToolContext {
 
   constructor(
     { toolCallId, attempt, loop, approvedBy, budgetLeft, asked, prices, given }: ContextFields,
+    state: AgentState,
     host: EffectHost,
     late: LazyAbort,
   ) {
@@ -145,7 +151,12 @@ class Context implements ToolContext {
     this.progress = (text) => {
       if (!isAborted(host) && !late.isAborted) host.notify({ type: "ToolCallProgress", toolCallId, text });
     };
-    this[callHost] = { session: host.session, holdTimeout: () => late.hold() };
+    this[callHost] = {
+      host,
+      state: () => host.current?.() ?? state,
+      session: host.session,
+      holdTimeout: () => late.hold(),
+    };
     Object.defineProperty(this, "signal", Context.#lazySignal);
   }
 }

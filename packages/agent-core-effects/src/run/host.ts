@@ -90,6 +90,12 @@ export interface AgentParts {
     answer: string,
     schema: string | null,
   ) => string | undefined | Promise<string | undefined>;
+  /** Computes the first time of a cron expression after a time; undefined if there is none. Default: schedules have no cron. */
+  readonly nextCron?: (
+    cron: string,
+    timeZone: string,
+    after: number,
+  ) => number | undefined | Promise<number | undefined>;
 }
 
 /** A source of time. Tests can pass one that is moved by hand. */

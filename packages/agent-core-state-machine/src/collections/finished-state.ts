@@ -38,8 +38,9 @@ export function freezeElements(fields: StateFields, { messages, transcript, call
   const entries = calls instanceof CallTable ? calls.entries : Object.values(calls);
   for (const list of [messages, transcript, entries, openCallsOf(fields.reActContext.control)])
     for (let index = 0; index < list.length; index += 1) frozen(list.at(index));
-  const { config, tools, usage, unreportedUsage, dataStatus, paused, ladders, reActContext } = fields;
-  frozen([config, tools, usage, unreportedUsage, dataStatus, paused, ladders, reActContext]);
+  const { config, tools, usage, unreportedUsage, dataStatus, paused, ladders, schedules } = fields;
+  frozen([config, tools, usage, unreportedUsage, dataStatus]);
+  frozen([paused, ladders, schedules, fields.reActContext]);
 }
 
 /**
@@ -48,10 +49,11 @@ export function freezeElements(fields: StateFields, { messages, transcript, call
  */
 export function createState(fields: StateFields, lists: FinishedLists): AgentState {
   const state = lists.isLong ? longState(fields, lists) : shortState(fields, lists);
-  // A session of one agent does not have the first property, one that was never paused not the second, and one without refusals not the third.
-  const { activeAgent, paused, ladders } = fields;
+  // Each of these is absent until it is needed.
+  const { activeAgent, paused, ladders, schedules } = fields;
   if (activeAgent !== undefined) Object.assign(state, { activeAgent });
   if (ladders !== undefined) Object.assign(state, { ladders });
+  if (schedules !== undefined) Object.assign(state, { schedules });
   return paused === undefined ? state : Object.assign(state, { paused });
 }
 

@@ -3,9 +3,11 @@ import {
   expiryWaitKey,
   reminderWaitKey,
   retryWaitKey,
+  scheduleWaitKey,
   toolRetryWaitKey,
 } from "../keys.ts";
-import type { AgentState } from "../state.ts";
+import { isPaused } from "../inputs/pause.ts";
+import type { AgentState, Schedule } from "../state.ts";
 import { callFlags, openCallsWith } from "../collections/open-call-list.ts";
 import type { AskingStatus, OpenCall } from "./control.ts";
 
@@ -26,15 +28,20 @@ export type Wait =
       /** The call that asks. */
       readonly call: OpenCall;
       readonly status: AskingStatus;
-    };
+    }
+  | { readonly type: "schedule"; readonly key: string; readonly due: number; readonly schedule: Schedule };
 
-/** The open waits of a state, in a fixed order. */
-export function waitsAt({ reActContext: context }: AgentState): readonly Wait[] {
+/** The open waits of a state, in a fixed order. A pause holds schedules. */
+export function waitsAt(state: AgentState): readonly Wait[] {
+  const { reActContext: context, schedules } = state;
   const { control } = context;
-  if (control.type === "Planning" && control.retryAt !== null)
-    return [{ type: "retry", key: retryWaitKey(context, control), due: control.retryAt }];
   const waits: Wait[] = [];
+  if (control.type === "Planning" && control.retryAt !== null)
+    waits.push({ type: "retry", key: retryWaitKey(context, control), due: control.retryAt });
   for (const call of openCallsWith(control, callFlags.retrying | callFlags.asking)) addWaits(waits, call);
+  if (schedules === undefined || isPaused(state)) return waits;
+  for (const schedule of schedules.open)
+    waits.push({ type: "schedule", key: scheduleWaitKey(schedule), due: schedule.due, schedule });
   return waits;
 }
 

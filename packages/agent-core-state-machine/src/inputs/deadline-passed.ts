@@ -8,14 +8,15 @@ import { waitAt, type Wait } from "../control/waits.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { InputHandler } from "./input-handler.ts";
 import type { DeadlinePassedInput } from "../input.ts";
+import { passSchedule } from "./schedule.ts";
 import { expireQuestion } from "./tool-call-decided.ts";
 
-export const deadlinePassed: InputHandler<DeadlinePassedInput> = (state, { key }) => {
-  const wait = waitAt(state, key);
-  return wait === undefined ? "wrong-key" : (edit) => endWait(edit, wait);
+export const deadlinePassed: InputHandler<DeadlinePassedInput> = (state, input) => {
+  const wait = waitAt(state, input.key);
+  return wait === undefined ? "wrong-key" : (edit) => endWait(edit, wait, input);
 };
 
-function endWait(edit: StateEdit, wait: Wait): void {
+function endWait(edit: StateEdit, wait: Wait, input: DeadlinePassedInput): void {
   switch (wait.type) {
     case "retry":
       return move<"Planning">(edit, { event: "LlmRetry" });
@@ -27,6 +28,8 @@ function endWait(edit: StateEdit, wait: Wait): void {
       return remind(edit, wait.call, wait.status);
     case "escalation":
       return escalate(edit, wait.call, wait.status);
+    case "schedule":
+      return passSchedule(edit, wait.schedule, input);
   }
 }
 

@@ -30,7 +30,9 @@ export type IgnoredReason =
   | "wrong-decision"
   | "nothing-new"
   | "no-data"
-  | "wrong-patch";
+  | "wrong-patch"
+  | "unknown-schedule"
+  | "too-many-schedules";
 
 /** Applies the change of an input to the state for which it was returned. Called immediately. */
 export type StateChange = (edit: StateEdit) => void;

@@ -22,6 +22,8 @@ export type SimAction =
   | { readonly type: "cancel"; readonly host?: number }
   | { readonly type: "pause"; readonly host?: number }
   | { readonly type: "resume"; readonly host?: number }
+  /** A schedule that is due once, so many milliseconds from now. */
+  | { readonly type: "schedule"; readonly inMs: number; readonly host?: number }
   /**
    * The owner is canceled in the middle of a step of its sub-agents: at this passage of their logs from now on, counted from 1, before it
    * ends. A call of a log has a passage there and one back.

@@ -10,6 +10,7 @@ export type AtHostType =
   | "cancel"
   | "pause"
   | "resume"
+  | "schedule"
   | "repeat-input"
   | "late-result"
   | "outside-result"

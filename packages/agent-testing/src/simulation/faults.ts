@@ -24,6 +24,7 @@ export const faultNames: readonly string[] = [
   "cancel",
   "cancel:sub-agent",
   "pause",
+  "schedule",
   "late-result",
   "outside-result",
   "double-answer",

@@ -23,6 +23,7 @@ export const publicInputs: ReadonlySet<string> = new Set<InputType>([
   "history-tool-calls-added",
   "session-paused",
   "session-resumed",
+  "schedule-changed",
 ]);
 
 /** Follows the log of a simulated session and holds every input to the laws and to the invariants of the log. */

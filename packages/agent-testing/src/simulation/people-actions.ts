@@ -86,6 +86,25 @@ export const peopleActions: ActionRows<AtHostType | "cancel-sub-agent"> = {
       isPaused(world.state) ? atAnyHost(world, draws, 8, () => ({ type: "resume" })) : [],
     perform: (world, action) => steer(world, action, ({ session }) => session.resume()),
   },
+  schedule: {
+    fault: () => "schedule",
+    draw: (world, draws) =>
+      ofFault("schedule", world, draws, 1, () => ({
+        type: "schedule",
+        inMs: oneOf(draws.choose, [0, 5_000, 3_600_000]),
+      })),
+    perform: (world, action) =>
+      atHost(world, action, ({ session }) => {
+        world.record(`a schedule in ${action.inMs} ms`);
+        const timestamp = world.time.now();
+        const at = timestamp + action.inMs;
+        const schedule = { when: { at }, due: at, message: "It is time.", missed: "once" };
+        const scheduleId = `s-${world.watch.length}`;
+        world.offer(
+          session.dispatch({ type: "schedule-changed", scheduleId, schedule, by: "ada", timestamp }),
+        );
+      }),
+  },
   "repeat-input": {
     fault: () => "double-answer",
     draw: (world, draws) => {

@@ -145,8 +145,9 @@ export class AgentMachine {
       intentOf: (effect, _key, step) => this.#intentOf(effect, viewOf(step)),
       withIntents: (cause, intents) => this.#withIntents(cause, intents),
       runEffect: (effect, { state }) => new ProgramRun(this.#host, effect, state),
-      // A question waits for a human, and so do its expiry and its reminders.
-      isBackground: (effect, { state }) => effect.type === "wait-until" && !isRetryWait(effect, state),
+      // A question waits for a human, and so do its expiry and its reminders; a schedule waits for its time.
+      isBackground: (effect, { state }) =>
+        effect.type === "wait-until" && !isRetryWait(effect, state) && effect.due > this.#base.clock.now(),
       onNotice: this.#onNotice,
       ...(ledger === undefined ? {} : { commit: (steps) => this.#committed(ledger.commit(steps)) }),
     };

@@ -219,12 +219,16 @@ type Bound =
   | { readonly error: unknown }
   | { readonly reason: "call-ended" };
 
-/** Whether an input starts a loop in the session of a sub-agent that has ended its task. */
-const startsLoop = (input: AgentInput, state: AgentState): boolean =>
-  (input.type === "user-message-received" || input.type === "loop-retried") &&
-  !isLoopRunning(state) &&
-  state.messages.some(({ role }) => role === "user") &&
-  ignoredReason(input)(state) === undefined;
+/** Whether an input starts a loop in the session of a sub-agent that has ended its task, or is to start one later. */
+function startsLoop(input: AgentInput, state: AgentState): boolean {
+  if (ignoredReason(input)(state) !== undefined) return false;
+  if (input.type === "schedule-changed") return input.schedule !== null;
+  return (
+    (input.type === "user-message-received" || input.type === "loop-retried") &&
+    !isLoopRunning(state) &&
+    state.messages.some(({ role }) => role === "user")
+  );
+}
 
 function lateReceipt(bound: Bound | undefined, state: AgentState): Receipt {
   if (bound === undefined) return { status: "ignored", reason: "nothing-new" };

@@ -20,6 +20,7 @@ import {
   checkOptionalText,
   checkText,
 } from "./session-arguments.ts";
+import { scheduleMethods } from "./schedules.ts";
 import type { SessionOutput } from "./session-output.ts";
 import { InputRefused, type Receipt, type Session } from "./session.ts";
 import type { StreamingOverlay } from "./streaming.ts";
@@ -81,6 +82,7 @@ export function sessionMethods<Answer>(
     settle: (toolCallId, settlement, by) => decisions.settle(toolCallId, settlement, by),
     cancel,
     ...pauseMethods(parts),
+    ...scheduleMethods(parts),
     questions: () => [...questionsAt(machine.current()), ...subAgents.questions()],
     ...viewMethods(overlay, machine),
     subscribe: (listener) => output.changes.add(checkedListener(listener)),

@@ -13,6 +13,7 @@ import type { AgentRun } from "../agent-run.ts";
 import type { ErrorListener } from "../error-reports.ts";
 import type { DecisionOn, QuestionAbout } from "../question-of.ts";
 import type { UserContent } from "../user-message.ts";
+import type { ScheduleOptions } from "./schedules.ts";
 import type { Settlement } from "./settlement.ts";
 
 /**
@@ -138,6 +139,15 @@ export interface Session<
    * provider, which withholds the task. `requestId` is recorded with the retry, for callers that recognize repeated requests by it.
    */
   retry(requestId?: string): Promise<Receipt>;
+  /**
+   * Sets a schedule: a message that the session receives at a time, or again and again. Returns its id. One with the `id` of an open
+   * schedule takes its place; if they are equal, the open one continues. `current().schedules` has the open ones. `by` names who sets it
+   * (default: "application"); its messages have it. Rejects with `InputRefused` for an invalid time, expression or zone, for more than
+   * 100 open schedules (`too-many-schedules`), and in the session of a sub-agent (`sub-agent`, `call-ended`).
+   */
+  schedule(options: ScheduleOptions, by?: string): Promise<string>;
+  /** Removes a schedule. Ignored as `unknown-schedule` if none is open with this id. `by` names who removes it (default: "application"). */
+  unschedule(id: string, by?: string): Promise<Receipt>;
   /** The open questions to a human, with those of the sub-agents that run in this process. */
   questions(): readonly Asked[];
   /** The current state, with the text that is being streamed. The same object until something changes. */

@@ -96,6 +96,11 @@ export class SubAgents {
     calls.set(agent, call);
   }
 
+  /** Whether this session is that of a call. */
+  get isOfCall(): boolean {
+    return this.#call !== undefined;
+  }
+
   get onLog(): LogListener | undefined {
     return this.#host.onLog;
   }

@@ -18,7 +18,13 @@ import { headerToState, headerToText, identityOf, type SessionHeader } from "../
 import { changeAt } from "../session/data-updater.ts";
 import { parseOrRefuse } from "../session/parse-or-refuse.ts";
 import { randomId } from "../user-message.ts";
-import { callsBegunIn, closingInputs, closingOfCopy, withoutOpenWork } from "./open-work.ts";
+import {
+  callsBegunIn,
+  closingInputs,
+  closingOfCopy,
+  unschedulingInputs,
+  withoutOpenWork,
+} from "./open-work.ts";
 import { appliedRecords } from "./applied-records.ts";
 import { copyBlobs } from "./copy-blobs.ts";
 import { rebinder } from "./rebinder.ts";
@@ -34,7 +40,7 @@ import { settlingInputs } from "./settling-inputs.ts";
 import { writeSession } from "./write-session.ts";
 
 /**
- * What happens to work that is open at the position. `reuse`: its outcome is taken from the original log, also the decision of a question,
+ * What happens to work that is open at the position. Schedules are removed in each case: the original continues them. `reuse`: its outcome is taken from the original log, also the decision of a question,
  * which stays open if the original has none; that of a call which has
  * begun and has none there counts as unknown, unless its tool is `safe`, and one that a person has approved and that has not begun
  * counts as not run: the approval was for one run. `rerun`: it runs again, as if it had not started, also with its approval. `close`:
@@ -107,7 +113,8 @@ export async function forkSession<Data = unknown>(
   const header = headerOfFork(session.header, { id, seq: position }, options.user);
   const copy = await recordsOf(as, header, edited);
   const { settled, closing } = await settledInputs(open, { session, position, edited, state: copy.state });
-  const fork = await recordsOf(as, header, settled, [...closing, ...updatesOf(options)]);
+  const unscheduling: InputsAt = (reached) => unschedulingInputs(reached, "fork");
+  const fork = await recordsOf(as, header, settled, [...closing, unscheduling, ...updatesOf(options)]);
   await copyBlobs(log, to, fork.records);
   await writeSession(to, as, headerToText(header), fork.records);
   return {

@@ -95,7 +95,9 @@ const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
   "tool-call-interrupted": ({ toolCallId, outcome }, calls) =>
     `${calls.callOf(toolCallId)} interrupted, ${outcome === "unknown" ? "outcome unknown" : "not run"}`,
   "tool-call-decided": decisionText,
-  "deadline-passed": ({ key }) => `deadline passed, ${key}`,
+  "deadline-passed": ({ key, missed }) => `deadline passed, ${key}${missed === true ? ", missed" : ""}`,
+  "schedule-changed": ({ scheduleId, schedule, by }) =>
+    `schedule ${scheduleId} ${schedule === null ? "removed" : "set"} by ${by}${schedule === null ? "" : `: ${oneLine(schedule.message)}`}`,
   "re-act-cancelled": ({ reason }) => `canceled${withReason(reason)}`,
   "session-paused": ({ reason }) => `paused${withReason(reason)}`,
   "session-resumed": () => "resumed",

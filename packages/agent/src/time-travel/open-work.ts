@@ -13,6 +13,7 @@ import {
   llmCallKey,
   openCallsOf,
   recordOf,
+  schedulesAt,
   stateKey,
   toolQuestionOf,
   waitAt,
@@ -96,6 +97,16 @@ export function closingInputs(state: AgentState): readonly AgentInput[] {
   return [{ type: "re-act-cancelled", reason: `The ${madeHere("forked")}`, timestamp }];
 }
 
+/** The inputs that remove the schedules of a copy: its original continues them. */
+export const unschedulingInputs = (state: AgentState, by: string): readonly AgentInput[] =>
+  schedulesAt(state).map(({ id: scheduleId }) => ({
+    type: "schedule-changed",
+    scheduleId,
+    schedule: null,
+    by,
+    timestamp: state.updatedAt,
+  }));
+
 /** How the calls of a copy are related to those of its original. */
 export interface CopiedCalls {
   /** The ids of the calls that the original has begun after the copied records, as far as is known. */
@@ -176,5 +187,5 @@ function toClosingInput(call: OpenCall, state: AgentState, made: Made): AgentInp
 export function callOf(state: AgentState, input: AgentInput): string | undefined {
   if ("toolCallId" in input) return input.toolCallId;
   const wait = input.type === "deadline-passed" ? waitAt(state, input.key) : undefined;
-  return wait === undefined || wait.type === "retry" ? undefined : wait.call.id;
+  return wait !== undefined && "call" in wait ? wait.call.id : undefined;
 }

@@ -15,7 +15,7 @@ import { SessionError } from "../durable/session-error.ts";
 import { recordToInput } from "../durable/session-record.ts";
 import { checkHasSessionsOfCalls } from "../session-of-tool.ts";
 import { appliedRecords } from "./applied-records.ts";
-import { closingOfCopy } from "./open-work.ts";
+import { closingOfCopy, unschedulingInputs } from "./open-work.ts";
 import { end, recordsUpTo, sessionLog } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
 
@@ -143,7 +143,7 @@ export async function importSession(
   return { id, seq: records.length };
 }
 
-/** The records that end the calls which an imported session must not run. */
+/** The records that end the calls and the schedules which an imported session must not run. */
 async function closingRecords(
   { header, records }: PortableSession,
   replay: Replay,
@@ -151,11 +151,11 @@ async function closingRecords(
 ): Promise<readonly LogRecord[]> {
   // The text does not contain what the session has begun later.
   const copied = { begunLater: new Set<string>(), hasSameKeys, made: "imported" } as const;
-  return await appliedRecords(
-    replay,
-    records.at(-1) ?? chainStart(header),
-    closingOfCopy(replay.state(), copied),
-  );
+  const state = replay.state();
+  return await appliedRecords(replay, records.at(-1) ?? chainStart(header), [
+    ...closingOfCopy(state, copied),
+    ...unschedulingInputs(state, "import"),
+  ]);
 }
 
 /**

@@ -6,7 +6,13 @@ import {
   type InputOf,
   type Trace,
 } from "@moora/agent-core-state-machine";
-import { factOf, handOffToolName } from "@moora/agent-core-state-machine/internal";
+import {
+  factOf,
+  handOffToolName,
+  isScheduleKey,
+  messageOf,
+  scheduledMessageId,
+} from "@moora/agent-core-state-machine/internal";
 import type { EventLog } from "@moora/event-log";
 import { checkIsAgent, checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
@@ -19,7 +25,7 @@ import { startSession } from "../start-session.ts";
 import { withTools } from "../team/member-at.ts";
 import { comparableState } from "./volatile-fields.ts";
 import { differencesOf, type Difference } from "./differences.ts";
-import { withoutOpenWork } from "./open-work.ts";
+import { unschedulingInputs, withoutOpenWork } from "./open-work.ts";
 import { end, positionOf, readSession } from "./read-session.ts";
 import { isUpdateByApplication, recipeOf } from "./recorded-data.ts";
 import { recordingsOf, type Recordings } from "./recordings.ts";
@@ -92,6 +98,7 @@ export async function rerunSession<Answer>(
   await inTurns(inputs, (input) => void beginning.apply(input));
   const tools = definitionsOf(agent);
   const run = { whole: recorded.state, start: state, seq, inputs: session.inputs, tools };
+  for (const input of unschedulingInputs(beginning.state(), "rerun")) beginning.apply(input);
   const recordings = recordingsOf(run, unrecorded);
   const rerun = startSession(
     // A handoff changes nothing but the session itself.
@@ -117,6 +124,10 @@ export async function rerunSession<Answer>(
         if (!(await repeatUpdate(rerun, input))) droppedUpdates += 1;
       } else if (input.type === "user-message-received") {
         await rerun.dispatch(factOf(input));
+        await rerun.settled();
+      } else if (input.type === "deadline-passed" && isScheduleKey(input.key)) {
+        const due = messageOf(recorded.state, scheduledMessageId(input.key));
+        if (due !== undefined) await rerun.send(due.content);
         await rerun.settled();
       } else if (input.type === "session-resumed") {
         // Has an effect only where the rerun began in a pause.

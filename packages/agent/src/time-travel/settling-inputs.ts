@@ -6,7 +6,13 @@ import {
   type AgentState,
   type OpenCall,
 } from "@moora/agent-core-state-machine";
-import { factOf, openCallOf, openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
+import {
+  factOf,
+  isScheduleKey,
+  openCallOf,
+  openCallsOf,
+  recordOf,
+} from "@moora/agent-core-state-machine/internal";
 import { callOf, keyedWork, withoutAuthor, workKeyOf } from "./open-work.ts";
 import { isPauseOrResume, withoutResumes } from "./paused-work.ts";
 
@@ -62,7 +68,9 @@ const isShared = (input: AgentInput): boolean =>
 
 /** Whether an input concerns the one open model call or handler. */
 const concernsKeyedWork = (input: AgentInput): boolean =>
-  keyedWork.has(inputTraits[input.type].about) || input.type === "deadline-passed" || isShared(input);
+  keyedWork.has(inputTraits[input.type].about) ||
+  (input.type === "deadline-passed" && !isScheduleKey(input.key)) ||
+  isShared(input);
 
 const endsKeyedWork = ({ type }: AgentInput): boolean =>
   keyedWork.has(inputTraits[type].about) && inputTraits[type].role === "answer";

@@ -22,6 +22,9 @@ const volatileFields: ReadonlySet<string> = new Set([
   "opened",
   "rules",
   "digest",
+  // Forks and reruns have none; what was set is in the inputs.
+  "schedules",
+  "scheduled",
 ]);
 
 /** Fields whose content is compared as it is: their keys belong to applications, users or providers, or are never volatile. */

@@ -129,13 +129,14 @@ describe("dispatch", () => {
     await owner.close();
   });
 
-  it("takes messages, decisions, cancels, pauses and requests for more context", () => {
+  it("takes messages, decisions, cancels, pauses, schedules and requests for more context", () => {
     const open = Object.entries(inputTraits).flatMap(([type, { access }]) =>
       access === "anyone" ? [type] : [],
     );
     expect(open satisfies string[]).toEqual([
       "user-message-received",
       "tool-call-decided",
+      "schedule-changed",
       "re-act-cancelled",
       "session-paused",
       "session-resumed",

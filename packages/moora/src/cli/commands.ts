@@ -16,6 +16,7 @@ import { rerunCommand } from "./commands/rerun.ts";
 import { archiveCommand, restoreCommand } from "./commands/moves.ts";
 import { runCommand } from "./commands/run.ts";
 import { sessionsCommand } from "./commands/sessions.ts";
+import { scheduleCommand } from "./commands/schedule.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { showCommand } from "./commands/show.ts";
 import { verifyCommand } from "./commands/verify.ts";
@@ -33,6 +34,7 @@ export const commands: readonly Command[] = [
   showCommand,
   inspectCommand,
   ...postCommands,
+  scheduleCommand,
   ...decisionCommands,
   verifyCommand,
   forkCommand,

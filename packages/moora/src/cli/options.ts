@@ -88,7 +88,10 @@ const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const age: Reader<number> = (text, name) => {
   const [, amount, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(text) ?? [];
   if (unit === "m" || unit === "h" || unit === "d") return Number(amount) * unitMs[unit];
-  throw usageError(`--${name} must be a whole number above 0 with m, h or d, got "${text}".`, ageHint);
+  throw usageError(
+    `--${name} must be a whole number above 0 with m, h or d, got "${text}".`,
+    name === "older-than" ? ageHint : "",
+  );
 };
 
 export const ageHint = "For sessions that have not changed for 30 days: moora prune --older-than 30d";
@@ -206,6 +209,13 @@ const optionRows = {
   args: { value: "JSON", type: "json", help: "Run the call with these arguments instead." },
   result: { value: "TEXT", help: "What the call returned, for worked: text or JSON." },
   reason: { value: "TEXT", help: "The reason; the model reads it." },
+  time: { value: "TIME", help: "Once, at a time in ISO 8601 with an offset, such as 2030-01-31T09:00:00Z." },
+  every: { value: "AGE", type: "age", help: "Again and again: a number with m, h or d, such as 30m." },
+  cron: { value: "TEXT", help: 'At the times of a cron expression with five fields, such as "0 9 * * 1-5".' },
+  "time-zone": { value: "ZONE", help: "The IANA time zone of --cron, such as Europe/Berlin. Default: UTC." },
+  "skip-missed": { help: "Skip a time that no process could keep. Default: run once, later." },
+  id: { value: "ID", help: "The id of the schedule: it replaces one of this id. Default: a random one." },
+  remove: { value: "ID", help: "Remove the schedule with this id." },
   "older-than": {
     value: "AGE",
     type: "age",
@@ -218,7 +228,7 @@ const optionRows = {
   "copy-lost": {
     help: "Move a session again whose copy is lost. Its original stays closed until it is removed.",
   },
-  "keep-open": { help: "Keep sessions with work in progress, such as an open question." },
+  "keep-open": { help: "Keep sessions with work in progress, such as an open question, or a schedule." },
   "dry-run": { help: "Change nothing; print what would be pruned." },
   junit: { value: "FILE", help: "Write a report for CI systems, in the XML of JUnit." },
   all: { help: "Show every difference of the two states." },

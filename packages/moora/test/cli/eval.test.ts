@@ -117,7 +117,7 @@ describe("moora eval", () => {
     expect(result.err).toContain(message);
   });
 
-  it("refuses an invalid case, results that are none, and a module without an agent", async () => {
+  it("refuses an invalid case, a file of results that has none, and a module that does not exist", async () => {
     write("norway.json", { ...norway, expected: "Oslo" });
     expect(await cli("eval", "--agent", module)).toMatchObject({
       code: 2,

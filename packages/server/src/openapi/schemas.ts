@@ -11,9 +11,11 @@ import {
   pauseBodySchema,
   problemSchema,
   receiptSchema,
+  scheduleBodySchema,
   sessionPageSchema,
   sessionSummarySchema,
   sessionViewSchema,
+  unscheduleBodySchema,
 } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
 import { runInputSchema } from "../chat/ag-ui-request.ts";
@@ -35,6 +37,8 @@ const schemas = {
   CancelBody: cancelBodySchema,
   DataBody: dataBodySchema,
   PauseBody: pauseBodySchema,
+  ScheduleBody: scheduleBodySchema,
+  UnscheduleBody: unscheduleBodySchema,
   EmptyBody: emptyBodySchema,
   ForkBody: forkBodySchema,
   ChatBody: chatBodySchema,

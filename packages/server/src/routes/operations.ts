@@ -26,6 +26,8 @@ import {
   postPause,
   postResume,
   postRetry,
+  postSchedule,
+  postUnschedule,
 } from "./post-routes.ts";
 import { json } from "./route.ts";
 import {
@@ -101,6 +103,8 @@ export const operations: Operations = {
   postRetry,
   postPause,
   postResume,
+  postSchedule,
+  postUnschedule,
   forkSession: route("POST /sessions/:id/fork", postFork, {
     summary:
       "Creates a session of the user from the records of another one. Work that is open at the last of them gets the result that the original session has.",

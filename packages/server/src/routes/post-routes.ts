@@ -1,4 +1,4 @@
-import type { DurableSession, Question, Receipt } from "@moora/agent";
+import { scheduleInput, type DurableSession, type Question, type Receipt } from "@moora/agent";
 import {
   cancelBodySchema,
   dataBodySchema,
@@ -6,6 +6,8 @@ import {
   emptyBodySchema,
   messageBodySchema,
   pauseBodySchema,
+  scheduleBodySchema,
+  unscheduleBodySchema,
   type DataBody,
   type PostReceipt,
 } from "@moora/agent-webui-protocol";
@@ -218,4 +220,28 @@ export const postResume: Operation = postRoute({
   action: "cancel",
   body: emptyBodySchema,
   post: async (call) => await dispatchOnce(call, { type: "session-resumed" }),
+});
+
+/** One without an id gets that of its post, so that a repetition names the same schedule. */
+export const postSchedule: Operation = postRoute({
+  kind: "schedule",
+  summary: "Sets a schedule: a message that the session receives at a time, or again and again.",
+  action: "post",
+  body: scheduleBodySchema,
+  post: async (call) => {
+    const { user, timestamp, id, body } = call;
+    const options = { id: `schedule_${id.key}`, ...body };
+    return await dispatchOnce(call, await scheduleInput(options, { by: user, timestamp }));
+  },
+});
+
+export const postUnschedule: Operation = postRoute({
+  kind: "unschedule",
+  summary: "Removes a schedule.",
+  action: "cancel",
+  body: unscheduleBodySchema,
+  post: async (call) => {
+    const { user: by, body } = call;
+    return await dispatchOnce(call, { type: "schedule-changed", scheduleId: body.id, schedule: null, by });
+  },
 });

@@ -3,9 +3,12 @@ import { base64OfUrl, base64ToBytes } from "@moora/agent/internal";
 import { messageIdToPostId, postIdOf, postIdToMessageId } from "@moora/agent-webui-protocol";
 import { blobUrl, digestOf, type BlobStore } from "@moora/event-log";
 
+/** The kinds of posts about what the session does by itself. */
+type SteeringKind = "pause" | "resume" | "schedule" | "unschedule";
+
 /** A post of a user: its kind, its idempotency key, and what it asks for. */
 export interface PostRequest {
-  readonly kind: "messages" | "decisions" | "cancel" | "data" | "retry" | "pause" | "resume";
+  readonly kind: "messages" | "decisions" | "cancel" | "data" | "retry" | SteeringKind;
   readonly user: string;
   /** Undefined for a post without one: it is never a repetition. */
   readonly key: string | undefined;

@@ -3,7 +3,16 @@ import { answers, fails, hangs } from "@moora/llm/testing";
 import { call, calls, lastAnswer } from "../counting-agent.ts";
 import { waitFor } from "../counting-tools.ts";
 import { asked, runs, streams, thinks, waitsToRetry } from "./stages.ts";
-import { asks, inLoops, speaks, tries, type Asked, type Deed, type Transcript } from "./transcript.ts";
+import {
+  asks,
+  inLoops,
+  schedules,
+  speaks,
+  tries,
+  type Asked,
+  type Deed,
+  type Transcript,
+} from "./transcript.ts";
 
 const held = (until: string) => ({ name: "hold", arguments: { text: until } });
 
@@ -48,6 +57,9 @@ const more = "And this, too.";
 
 /** What comes while a loop runs: messages under each policy, notes, a wider window, calls of earlier days. */
 export const inFlight: readonly Transcript[] = [
+  inLoops("a schedule that is due when the loop has ended", [[[call("look")]]], {
+    deeds: [schedules("It is time.", ({ messages }) => messages.length > 0)],
+  }),
   inLoops("a message before the first word, queued", [[answersAfter(more)]], {
     deeds: [speaks(more, thinks)],
   }),

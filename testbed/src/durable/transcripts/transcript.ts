@@ -163,5 +163,13 @@ export const resumes = (when: Deed["when"]): Deed => ({
   act: ({ session }) => session.resume(),
 });
 
+/** A schedule that is due once, five seconds after the beginning. */
+export const schedules = (message: string, when: Deed["when"]): Deed => ({
+  name: message,
+  says: message,
+  when,
+  act: ({ session }) => session.schedule({ id: "later", at: 1_005_000, message }, "ada"),
+});
+
 export const answersOnce = (text: string): LlmOutcome =>
   answers(text, { usage: { inputTokens: 10, outputTokens: 5 } });

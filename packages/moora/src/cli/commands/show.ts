@@ -9,6 +9,7 @@ import {
   type Question,
   type ToolCallRecord,
 } from "@moora/agent";
+import { scheduleToText } from "./schedule.ts";
 import { questionsAt } from "@moora/agent/internal";
 import { oneLine } from "@moora/agent-core-effects/internal";
 import { isPaused, statusAt, type AgentFailure, type OpenCall } from "@moora/agent-core-state-machine";
@@ -101,6 +102,7 @@ function viewOf(call: SessionCall, { seq, state, moves, questions, owner, next }
     ...(state.dataStatus === null
       ? []
       : section(`data, version ${state.dataStatus.version}`, dataLines(call, state.data))),
+    ...section("schedules", (state.schedules?.open ?? []).map(scheduleToText)),
     ...section("trace notes", moves.flatMap(noteToLines)),
     ...section(
       "open calls",
