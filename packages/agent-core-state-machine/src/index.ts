@@ -68,7 +68,6 @@ export type {
   SessionPausedInput,
   SessionResumedInput,
   Start,
-  Replacement,
   StateHandledInput,
   StateHandlerInterruptedInput,
   StateHandlerStartedInput,
@@ -108,7 +107,6 @@ export type {
   FailureCode,
   ObservedTurn,
   ReActContext,
-  Schedule,
   ToolCallDecision,
   ToolCallRecord,
   ToolQuestionRecord,
@@ -133,3 +131,5 @@ export {
 export type { AgentStep, AgentTransitionOptions, Replay } from "./transition.ts";
 export type { ModelPrice, PriceList } from "./prices.ts";
 export type { AgentUsage, Spending, UsageReport } from "./usage.ts";
+export type { Replacement } from "./replacement.ts";
+export type { Schedule } from "./schedule.ts";

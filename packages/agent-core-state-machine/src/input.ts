@@ -3,9 +3,11 @@ import * as z from "zod/mini";
 import { modelFailureKinds } from "./failure.ts";
 import { agentConfigChangeSchema } from "./config.ts";
 import { jsonSchema } from "./json.ts";
-import { newScheduleSchema, observedTurnSchema, toolCallResultSchema, toolsSchema } from "./state.ts";
+import { observedTurnSchema, toolCallResultSchema, toolsSchema } from "./state.ts";
 import { usageReportSchema } from "./usage.ts";
 import { dataPatchSchema } from "./data/patches.ts";
+import { replacementSchema } from "./replacement.ts";
+import { newScheduleSchema } from "./schedule.ts";
 import { traceNoteSchema } from "./trace-note.ts";
 
 const id = z.string().check(z.minLength(1), z.maxLength(200));
@@ -51,12 +53,6 @@ const handoffSchema = z.object({
   /** What the other agent needs to know. */
   message: z.exactOptional(text),
 });
-
-const replacementSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("message"), messageId: id, content: text }),
-  z.object({ type: z.literal("result"), toolCallId: id, content: text }),
-  z.object({ type: z.literal("answer"), content: text }),
-]);
 
 /** The fields of the intents: work is about to start. */
 const intents = {
@@ -371,8 +367,6 @@ export type StateHandlerInterruptedInput = InputOf<"state-handler-interrupted">;
 export type UsageReportedInput = InputOf<"usage-reported">;
 /** The handler of a custom state has decided which event leaves the state. */
 export type StateHandledInput = InputOf<"state-handled">;
-/** A text that stands in place of what was there. */
-export type Replacement = Immutable<z.infer<typeof replacementSchema>>;
 /** The window of earlier messages in requests was expanded. */
 export type ExpandContextWindowInput = InputOf<"context-window-expanded">;
 /** Calls of earlier loops, with their results, were added to the next request. */

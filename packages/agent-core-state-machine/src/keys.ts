@@ -1,5 +1,6 @@
 import type { AskingStatus, ControlOf, OpenCall } from "./control/control.ts";
-import type { ReActContext, Schedule } from "./state.ts";
+import type { ReActContext } from "./state.ts";
+import type { Schedule } from "./schedule.ts";
 
 /**
  * The key of a plan. Keys identify the work of an effect and contain no time. A settled key is not wanted again, because

@@ -1,5 +1,6 @@
 import { agentAttachmentSchema, agentMessageSchema, type Immutable } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
+import { scheduleSchema } from "./schedule.ts";
 import { agentConfigSchema } from "./config.ts";
 import { replaySchema, riskSchema } from "./config-parts.ts";
 import { controlSchema } from "./control/control.ts";
@@ -286,28 +287,6 @@ export const ladderSchema = z.object({
   files: z.exactOptional(z.object({ since: z.number(), until: z.nullable(z.number()) })),
 });
 
-/** When a schedule is due: once at a time, every so many milliseconds, or by a cron expression in a time zone. */
-export const scheduleTimeSchema = z.union([
-  z.object({ at: z.number() }),
-  z.object({ every: z.int().check(z.positive()) }),
-  z.object({ cron: z.string(), timeZone: z.string() }),
-]);
-
-/** What is scheduled, as an input contains it. `due` is the next time, in milliseconds since 1970. `skip` drops missed times. */
-export const newScheduleSchema = z.object({
-  when: scheduleTimeSchema,
-  due: z.number(),
-  message: z.string(),
-  missed: z.enum(["once", "skip"]),
-});
-
-/** An open schedule. `number` is that of its next due time, which no other one of the session has; `by` is who has set it. */
-export const scheduleSchema = z.extend(newScheduleSchema, {
-  id: z.string(),
-  by: z.string(),
-  number: z.number(),
-});
-
 /** The schema of a state. */
 export const agentStateSchema = z.object({
   version: z.literal(1),
@@ -361,8 +340,6 @@ export type ContextEntry = Immutable<z.infer<typeof contextEntrySchema>>;
 export type TurnEntry = Extract<ContextEntry, { type: "turn" }>;
 /** The working memory of the newest loop. */
 export type ReActContext = Immutable<z.infer<typeof reActContextSchema>>;
-/** An open schedule: when it is due, its message, and who has set it. */
-export type Schedule = Immutable<z.infer<typeof scheduleSchema>>;
 /** What requests to a model leave out after its provider has refused them. */
 export type Ladder = Immutable<z.infer<typeof ladderSchema>>;
 /** The state of an agent: its conversation, its configuration and its control state. Plain JSON, immutable. */

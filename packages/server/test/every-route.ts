@@ -36,6 +36,10 @@ const requests: Readonly<Record<string, Requests>> = {
   "POST /sessions/{id}/retry": (id) => [["POST", `/sessions/${id}/retry`, {}]],
   "POST /sessions/{id}/pause": (id) => [["POST", `/sessions/${id}/pause`, {}]],
   "POST /sessions/{id}/resume": (id) => [["POST", `/sessions/${id}/resume`, {}]],
+  "POST /sessions/{id}/schedule": (id) => [
+    ["POST", `/sessions/${id}/schedule`, { every: 60_000, message: "Report." }],
+  ],
+  "POST /sessions/{id}/unschedule": (id) => [["POST", `/sessions/${id}/unschedule`, { id: "report" }]],
   "POST /sessions/{id}/fork": (id) => [
     ["POST", `/sessions/${id}/fork`, {}],
     ["POST", `/sessions/${id}/fork`, { at: 1 }],

@@ -1,5 +1,5 @@
 import { messagePosition, messagesOf, recordOf, transcriptOf } from "../collections/state-lists.ts";
-import type { Replacement } from "../input.ts";
+import type { Replacement } from "../replacement.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { TurnPart } from "../state.ts";
 

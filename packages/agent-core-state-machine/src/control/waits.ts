@@ -7,7 +7,8 @@ import {
   toolRetryWaitKey,
 } from "../keys.ts";
 import { isPaused } from "../inputs/pause.ts";
-import type { AgentState, Schedule } from "../state.ts";
+import type { AgentState } from "../state.ts";
+import type { Schedule } from "../schedule.ts";
 import { callFlags, openCallsWith } from "../collections/open-call-list.ts";
 import type { AskingStatus, OpenCall } from "./control.ts";
 

@@ -1,7 +1,8 @@
 import { scheduledMessageId } from "../keys.ts";
 import type { DeadlinePassedInput, ScheduleChangedInput } from "../input.ts";
 import type { StateEdit } from "../state-edit.ts";
-import type { AgentState, Schedule } from "../state.ts";
+import type { AgentState } from "../state.ts";
+import type { Schedule } from "../schedule.ts";
 import type { InputHandler } from "./input-handler.ts";
 import { receiveMessage } from "./user-message.ts";
 

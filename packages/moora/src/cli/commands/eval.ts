@@ -33,7 +33,7 @@ export const evalCommand: Command = {
   options: [...runOptions, ...addOptions, "json", "help"],
   optionHelp: {
     agent:
-      "A module of yours that exports the agent, and `evals`: scorers, gate, budget. Default: the recorded agent.",
+      "A module that exports the agent, and `evals`: scorers, gate, budget. Default: the recorded agent.",
     system: "The system prompt instead of the recorded one.",
     at: "With add: the record after which the session is run again. Default: 0, the beginning.",
     log: "With add: where sessions are. Default: MOORA_LOG or .moora/sessions.db.",
