@@ -6,6 +6,7 @@ import { jsonSchema } from "./json.ts";
 import { observedTurnSchema, toolCallResultSchema, toolsSchema } from "./state.ts";
 import { usageReportSchema } from "./usage.ts";
 import { dataPatchSchema } from "./data/patches.ts";
+import { handoffSchema } from "./handoff.ts";
 import { replacementSchema } from "./replacement.ts";
 import { newScheduleSchema } from "./schedule.ts";
 import { traceNoteSchema } from "./trace-note.ts";
@@ -39,20 +40,6 @@ const observationSchema = z.discriminatedUnion("type", [
     isLast: z.exactOptional(z.literal(true)),
   }),
 ]);
-
-/**
- * A call hands the conversation to another agent of a team. `config` and `tools` are those of that agent, so that the record
- * alone says how the conversation continues.
- */
-const handoffSchema = z.object({
-  to: id,
-  config: agentConfigChangeSchema,
-  tools: toolsSchema,
-  /** The most handoffs of one loop. */
-  maxPerLoop: z.int().check(z.positive()),
-  /** What the other agent needs to know. */
-  message: z.exactOptional(text),
-});
 
 /** The fields of the intents: work is about to start. */
 const intents = {

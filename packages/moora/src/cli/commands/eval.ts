@@ -29,7 +29,7 @@ const defaultFolder = "evals";
 export const evalCommand: Command = {
   name: "eval",
   usage,
-  summary: "Score an agent on the cases of a folder (evals), or add a session to them.",
+  summary: "Score an agent on cases (evals), or make a case of a session.",
   options: [...runOptions, ...addOptions, "json", "help"],
   optionHelp: {
     agent:
