@@ -32,8 +32,7 @@ export const evalCommand: Command = {
   summary: "Score an agent on cases (evals), or make a case of a session.",
   options: [...runOptions, ...addOptions, "json", "help"],
   optionHelp: {
-    agent:
-      "A module that exports the agent, and `evals`: scorers, gate, budget. Default: the recorded agent.",
+    agent: "Your module: the agent, and `evals`: scorers, gate, budget. Default: the recorded agent.",
     system: "The system prompt instead of the recorded one.",
     at: "With add: the record after which the session is run again. Default: 0, the beginning.",
     log: "With add: where sessions are. Default: MOORA_LOG or .moora/sessions.db.",
