@@ -36,26 +36,26 @@ const mcpOnNode: readonly string[] = [
 
 const budgets: readonly Budget[] = [
   { what: "moorex", source: `export * from "@moora/moorex";`, mostKb: 4.1 },
-  { what: "an agent without a host: reducer, effects, requests, moorex", source: core, mostKb: 35.5 },
+  { what: "an agent without a host: reducer, effects, requests, moorex", source: core, mostKb: 37.5 },
   {
     what: "the same, with parseInput, parseState and every schema",
     source: `${core}\nexport { agentEventSchema, parseInput, parseState } from "@moora/agent-core-state-machine";`,
-    mostKb: 50,
+    mostKb: 52.5,
   },
   {
     what: "a session in memory, with tools",
     source: `export { defineAgent, defineTool, startSession } from "@moora/agent";`,
-    mostKb: 106,
+    mostKb: 112.5,
   },
   {
     what: "a session in the IndexedDB log of a browser, with tools",
     source: `export { defineAgent, defineTool, openSession } from "@moora/agent";\nexport { indexedDbLog } from "@moora/event-log/indexeddb";`,
-    mostKb: 123.5,
+    mostKb: 129.5,
   },
   {
     what: "a session in a Durable Object",
     source: `export { defineAgent, defineTool } from "@moora/agent";\nexport { sessionObject } from "@moora/cloudflare";`,
-    mostKb: 126.5,
+    mostKb: 132.5,
   },
   {
     what: "both adapters without their SDKs",
@@ -66,7 +66,7 @@ const budgets: readonly Budget[] = [
   {
     what: "telemetry, beside a session in a log",
     source: `export { openSession } from "@moora/agent";\nexport { exportSpans, sessionTelemetry } from "@moora/otel";`,
-    mostKb: 124.5,
+    mostKb: 129,
   },
   {
     what: "tools of MCP servers, without the SDK",
@@ -78,7 +78,7 @@ const budgets: readonly Budget[] = [
     what: "sessions on DBOS, without the SDK",
     source: `export { dbosHost } from "@moora/dbos";`,
     without: ["@dbos-inc/dbos-sdk", "@dbos-inc/dbos-sdk/datasource", "node:crypto"],
-    mostKb: 79,
+    mostKb: 83.5,
   },
   { what: "both adapters with their SDKs", source: adapters, mostKb: 211.5 },
   {
@@ -89,13 +89,13 @@ const budgets: readonly Budget[] = [
   {
     what: "sessions of a server, with the reducer",
     source: `export { connectSession } from "@moora/client";`,
-    mostKb: 54,
+    mostKb: 56,
   },
   {
     what: "the same with the hooks, without React",
     source: `export { connectSession } from "@moora/client";\nexport * from "@moora/react";`,
     without: ["react"],
-    mostKb: 57.5,
+    mostKb: 59,
   },
   {
     what: "the components of a chat, with the client and the hooks, without React",
@@ -117,9 +117,12 @@ const budgets: readonly Budget[] = [
   {
     what: "a server without Node, for an edge platform",
     source: `export { createAgentServer } from "@moora/server";`,
-    mostKb: 183.5,
+    mostKb: 186,
   },
 ];
+
+/** Loaded where it is used, by import: for the first schedule with a cron expression. A page without one does not load it. */
+const loadedLater: readonly string[] = ["croner"];
 
 const project = join(consumers, "full");
 const entry = join(project, "entry.js");
@@ -170,8 +173,9 @@ const shown = (kb: number): string => kb.toFixed(1).padStart(5);
 
 installPacks();
 console.log("         Vite  esbuild    limit  (KB, minified and gzipped)");
-for (const { what, source, without = [], mostKb } of budgets) {
+for (const { what, source, without: leftOut = [], mostKb } of budgets) {
   writeFileSync(entry, source);
+  const without = [...leftOut, ...loadedLater];
   const vite = gzippedKb(await bytesByVite(without));
   const esbuild = gzippedKb(await bytesByEsbuild(without));
   const fits = Math.max(vite, esbuild) <= mostKb;

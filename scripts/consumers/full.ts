@@ -8,7 +8,7 @@ import { registerHooks } from "node:module";
 import { statSync } from "node:fs";
 
 /** The most that `import "moora"` may load. */
-const mostModules = 62;
+const mostModules = 63;
 const mostKb = 1_650;
 
 const files: string[] = [];
