@@ -1,34 +1,57 @@
 import type {
-  AnswerVerdict,
-  Check,
-  CheckContext,
   Guardrail,
+  GuardrailAnswerVerdict,
+  GuardrailCheck,
+  GuardrailContext,
   LateDecision,
   StateContext,
   StateDecision,
 } from "@moora/agent-core-effects";
-import { optionForms, refuse, required, type OptionForms } from "@moora/agent-core-effects/internal";
+import {
+  errorText,
+  optionForms,
+  refuse,
+  required,
+  type OptionForms,
+} from "@moora/agent-core-effects/internal";
 import {
   controlEdges,
   failureText,
+  isPaused,
   type AgentState,
   type ControlGraph,
   type Replacement,
+  type ToolCallRecord,
 } from "@moora/agent-core-state-machine";
-import { callIdsOf, messageOf, recordOf, transcriptOf } from "@moora/agent-core-state-machine/internal";
+import {
+  callIdsOf,
+  messageOf,
+  recordOf,
+  toolOf,
+  transcriptOf,
+} from "@moora/agent-core-state-machine/internal";
 import { checkOptions } from "./check-options.ts";
-import { placed, type StateDefinition } from "./custom-states.ts";
+import type { StateDefinition } from "./custom-states.ts";
 
-/** The state before each plan, which checks what the model has not read; and the one after an answer. */
-const before = "Guarding";
-const after = "GuardingAnswer";
+/** The states that check what a request contains for the first time, and the states in which requests are made. */
+const guards = { Guarding: "Planning", GuardingSummary: "Reflecting" } as const;
+const answerGuard = "GuardingAnswer";
+
+type Place = "input" | "result" | "answer";
+
+/** What became of a text before. */
+interface Left {
+  /** It is of an earlier loop, which must not end this one. */
+  readonly isEarlier: boolean;
+  /** Its loop was canceled: what a person was asked about is refused. */
+  readonly isRefused: boolean;
+}
 
 /** A text to check, and how another one takes its place. */
-interface Item {
+interface Item extends Left {
   readonly text: string;
-  readonly about: Pick<CheckContext, "files" | "call">;
-  /** The loop of it was canceled before the model read it. */
-  readonly isRefused: boolean;
+  readonly places: readonly Place[];
+  readonly about: Pick<GuardrailContext, "files" | "call">;
   readonly replacedBy: (content: string) => Replacement;
 }
 
@@ -40,33 +63,65 @@ export function withGuardrails(
 ): { readonly graph: ControlGraph; readonly states: Readonly<Record<string, StateDefinition>> } {
   if (guardrails.length === 0) return { graph, states: {} };
   guardrails.forEach(checkGuardrail);
-  const taken = [before, after].find((name) => names.includes(name) || graph.states.includes(name));
+  const own = [...Object.keys(guards), answerGuard];
+  const taken = own.find((name) => names.includes(name) || graph.states.includes(name));
   if (taken !== undefined) refuse(`The state ${taken} is that of the guardrails. Give yours another name.`);
-  const reads = guardrails.some(({ input, result }) => input !== undefined || result !== undefined);
-  const answers = guardrails.some(({ answer }) => answer !== undefined);
   let guarded = graph;
   const states: Record<string, StateDefinition> = {};
-  if (reads) {
-    guarded = placed(guarded, { name: "Planning", side: "before", added: before });
-    guarded = withRows(guarded, before, { Continue: "Planning", CheckAgain: before, Blocked: "Error" });
-    states[before] = { replay: "safe", handle: (state, context) => checkUnread(guardrails, state, context) };
+  for (const [name, target] of Object.entries(guards)) {
+    guarded = guardedBefore(guarded, name, target);
+    states[name] = { replay: "safe", handle: (state, context) => checkUnread(guardrails, state, context) };
   }
-  if (answers) {
-    const edge = controlEdges(guarded).find(
-      ({ from, event }) => from === "Planning" && event === "LlmFinalAnswer",
-    );
-    guarded = withRows(guarded, "Planning", { LlmFinalAnswer: after });
-    const plan = reads ? before : "Planning";
-    guarded = withRows({ ...guarded, states: [...guarded.states, after] }, after, {
-      LlmFinalAnswer: edge?.to ?? "Done",
-      UserInterjected: plan,
-      AnswerInvalid: plan,
-      AskedPerson: after,
-      Blocked: "Error",
-    });
-    states[after] = { replay: "safe", handle: (state, context) => checkAnswer(guardrails, state, context) };
+  if (guardrails.some(({ answer }) => answer !== undefined)) {
+    guarded = guardedAnswer(guarded);
+    states[answerGuard] = {
+      replay: "safe",
+      handle: (state, context) => checkAnswer(guardrails, state, context),
+    };
   }
   return { graph: guarded, states };
+}
+
+/** All that leads to a state in which requests are made leads to its guard. What a plan leads to was checked before the plan. */
+function guardedBefore(graph: ControlGraph, name: string, target: string): ControlGraph {
+  const rows: Record<string, Readonly<Record<string, string | null>>> = { ...graph.rows };
+  const out: Record<string, string> = {
+    Continue: target,
+    CheckAgain: name,
+    Blocked: "Error",
+    HandlerFailed: "Error",
+  };
+  for (const { from, event, to } of controlEdges(graph)) {
+    if (to !== target || event === "LlmRetry" || (from === "Planning" && target === "Reflecting")) continue;
+    rows[from] = { ...rows[from], [event]: name };
+    out[event] = target;
+  }
+  return { ...graph, states: [...graph.states, name], rows: { ...rows, [name]: out } };
+}
+
+/** The events of Planning whose turn is an answer: the loop ends with it, or the model answers once more. */
+const answerEvents = ["LlmFinalAnswer", "UserInterjected", "AnswerInvalid", "AnswerTooShort"] as const;
+
+function guardedAnswer(graph: ControlGraph): ControlGraph {
+  const planning = { ...graph.rows["Planning"] };
+  const out: Record<string, string> = {
+    AnswerInvalid: "Guarding",
+    AskedPerson: answerGuard,
+    AskAgain: answerGuard,
+    HandlerInterrupted: answerGuard,
+    HandlerFailed: "Error",
+    Blocked: "Error",
+  };
+  for (const { from, event, to } of controlEdges(graph)) {
+    if (from !== "Planning" || !answerEvents.some((name) => name === event)) continue;
+    planning[event] = answerGuard;
+    out[event] = to;
+  }
+  return {
+    ...graph,
+    states: [...graph.states, answerGuard],
+    rows: { ...graph.rows, Planning: planning, [answerGuard]: out },
+  };
 }
 
 const forms: OptionForms<Guardrail> = {
@@ -83,15 +138,6 @@ function checkGuardrail(guardrail: Guardrail, index: number): void {
     refuse(`${place} checks nothing. Give it a function input, result or answer.`);
 }
 
-const withRows = (
-  graph: ControlGraph,
-  from: string,
-  rows: Readonly<Record<string, string>>,
-): ControlGraph => ({
-  ...graph,
-  rows: { ...graph.rows, [from]: { ...graph.rows[from], ...rows } },
-});
-
 /** Checks what the next request contains for the first time: messages, and the results of the newest turn. */
 async function checkUnread(
   guardrails: readonly Guardrail[],
@@ -100,17 +146,12 @@ async function checkUnread(
 ): Promise<LateDecision> {
   const items = unreadAt(state);
   const found = new Findings(state, context);
-  for (const item of items) {
-    for (const guardrail of guardrails) {
-      if (found.isBlocked) break;
-      const check = item.about.call === undefined ? guardrail.input : guardrail.result;
-      await found.add(guardrail.name, item, check);
-    }
-  }
-  const seen = items.map(({ text }) => text);
+  for (const item of items) for (const guardrail of guardrails) await found.add(guardrail, item);
   const event = context.event === "CheckAgain" ? "Continue" : context.event;
   return found.decision((now) => {
-    const isSame = unreadAt(now).every(({ text }, index) => text === seen[index]);
+    const after = unreadAt(now);
+    const isSame =
+      after.length === items.length && after.every(({ text }, index) => text === items[index]?.text);
     return isSame ? event : "CheckAgain";
   });
 }
@@ -121,64 +162,81 @@ async function checkAnswer(
   context: StateContext,
 ): Promise<LateDecision> {
   const found = new Findings(state, context);
-  const item = answerIn(state);
-  for (const { name, answer } of guardrails) if (!found.isBlocked) await found.add(name, item, answer);
-  // A person has resumed the session.
-  if (context.event === "AskedPerson") found.allow();
+  // The model answers again by itself. The text stays in the conversation.
+  const isLeft = context.event === "AnswerInvalid" || context.event === "AnswerTooShort";
+  const item = answerIn(state, newestTurnAt(state), { isEarlier: isLeft, isRefused: isLeft });
+  // After a resume the answer is allowed, as it was shown.
+  if (item !== undefined && context.event !== "AskedPerson")
+    for (const guardrail of guardrails) await found.add(guardrail, item);
   return found.decision(({ reActContext: { queued } }) => {
+    if (isLeft) return context.event;
     if (found.asks) return "AskedPerson";
     return queued.some(({ type }) => type === "message") ? "UserInterjected" : "LlmFinalAnswer";
   });
 }
 
-const verdicts = "Return { replace }, { block } or { ask }.";
+/** Where a loop is led that does not go on as it would, from the strongest verdict. */
+const endEvents = { failed: "HandlerFailed", block: "Blocked", retry: "AnswerInvalid" } as const;
 
 /** What the checks of one state have said. */
 class Findings {
-  #replaced: Replacement[] = [];
-  #notes: string[] = [];
-  #asks: string | undefined;
-  #blocks: string | undefined;
-  #retries: string | undefined;
+  readonly #replaced: Replacement[] = [];
+  readonly #notes: string[] = [];
+  readonly #reasons: Partial<Record<keyof typeof endEvents, string>> = {};
+  readonly #asks: string[] = [];
   /** The text of an item after its replacements. */
   readonly #texts = new Map<Item, string>();
-  readonly #given: Omit<CheckContext, "files" | "call">;
+  readonly #given: Omit<GuardrailContext, "files" | "call">;
 
   constructor(state: AgentState, { signal, idempotencyKey, attempt, now, callTool }: StateContext) {
     this.#given = { state, signal, idempotencyKey, attempt, now, callTool };
   }
 
-  get isBlocked(): boolean {
-    return this.#blocks !== undefined;
-  }
-
   /** Whether a person is asked. What is blocked or answered again is not. */
   get asks(): boolean {
-    return this.#asks !== undefined && this.#blocks === undefined && this.#retries === undefined;
+    return this.#asks.length > 0 && this.#end === undefined;
   }
 
-  allow(): void {
-    this.#asks = undefined;
+  get #end(): keyof typeof endEvents | undefined {
+    return (["failed", "block", "retry"] as const).find((end) => this.#reasons[end] !== undefined);
   }
 
-  async add(name: string, item: Item, check: Check<AnswerVerdict> | undefined): Promise<void> {
-    if (check === undefined) return;
-    const verdict = await check(this.#texts.get(item) ?? item.text, { ...item.about, ...this.#given });
-    // Callers without types may return null.
-    if (verdict == null) return;
-    const replace = (content: string): void => {
-      this.#texts.set(item, content);
-      this.#replaced.push(item.replacedBy(content));
-    };
-    if ("replace" in verdict) replace(verdict.replace);
-    else if ("block" in verdict) {
-      this.#blocks = `${name}: ${verdict.block}`;
-      replace(`[${this.#blocks}]`);
-    } else if ("ask" in verdict && item.isRefused) replace(`[${name}: ${verdict.ask}]`);
-    else if ("ask" in verdict) this.#asks ??= `${name}: ${verdict.ask}`;
-    else if ("retry" in verdict) this.#retries ??= `${name}: ${verdict.retry}`;
-    else throw new TypeError(`The guardrail ${name} returned no verdict. ${verdicts}`);
-    this.#notes.push(`${name}: ${Object.keys(verdict).join()}`);
+  /** Checks an item in each of its places, unless the loop ends already. */
+  async add(guardrail: Guardrail, item: Item): Promise<void> {
+    const { name } = guardrail;
+    for (const place of item.places) {
+      const check: GuardrailCheck<GuardrailAnswerVerdict> | undefined = guardrail[place];
+      const hasEnded = this.#reasons.failed !== undefined || this.#reasons.block !== undefined;
+      if (check === undefined || hasEnded) continue;
+      try {
+        const said = await check(this.#texts.get(item) ?? item.text, { ...item.about, ...this.#given });
+        // Callers without types may return null.
+        if (said != null) this.#take(name, item, verdictOf(said, place));
+      } catch (error) {
+        this.#fail(name, item, place, errorText(error));
+      }
+    }
+  }
+
+  #take(name: string, item: Item, [kind, text]: readonly [Kind, string]): void {
+    this.#notes.push(`${name}: ${kind}`);
+    const reason = `${name}: ${text}`;
+    if (kind === "replace") return this.#replace(item, text.trim() === "" ? `[removed by ${name}]` : text);
+    if (kind === "ask")
+      return item.isRefused ? this.#replace(item, `[${reason}]`) : void this.#asks.push(reason);
+    this.#replace(item, `[${reason}]`);
+    if (!item.isEarlier) this.#reasons[kind] ??= reason;
+  }
+
+  /** What could not be checked ends its loop. What would not be checked again, or would end each later loop, is replaced. */
+  #fail(name: string, item: Item, place: Place, error: string): void {
+    if (item.isEarlier || place === "answer") this.#replace(item, `[${name}: The check has failed.]`);
+    if (!item.isEarlier) this.#reasons.failed = `${name}: ${error}`;
+  }
+
+  #replace(item: Item, content: string): void {
+    this.#texts.set(item, content);
+    this.#replaced.push(item.replacedBy(content));
   }
 
   /** The decision with which the state is left by an event, unless a verdict leads elsewhere. Nothing of it applies to a state that has changed. */
@@ -187,63 +245,115 @@ class Findings {
       ...(this.#replaced.length === 0 ? {} : { replaced: this.#replaced }),
       ...(this.#notes.length === 0 ? {} : { trace: { text: this.#notes.join("; ") } }),
     };
+    const end = this.#end;
     const at = (state: AgentState): StateDecision => {
       const event = eventAt(state);
-      if (event === "CheckAgain") return event;
-      if (this.#blocks !== undefined) return { event: "Blocked", note: this.#blocks, ...said };
-      if (this.#retries !== undefined) return { event: "AnswerInvalid", note: this.#retries, ...said };
-      return { event, ...said };
+      // A person who has paused the session has not seen what is asked: the check comes again after that pause.
+      if (event === "CheckAgain" || (this.asks && isPaused(state)))
+        return event === "AskedPerson" ? "AskAgain" : "CheckAgain";
+      const reason = end === undefined ? undefined : this.#reasons[end];
+      if (end === "retry") return { event: endEvents.retry, note: reason ?? "", ...said };
+      if (end !== undefined) return { event: endEvents[end], reason: reason ?? "", ...said };
+      return this.asks ? { event, pause: this.#asks.join("; "), ...said } : { event, ...said };
     };
-    return this.asks ? { at, pause: this.#asks ?? "" } : { at };
+    return { at, mayPause: this.asks };
   }
 }
 
-/** The messages since the newest turn, also those in the queue, and the results of that turn. */
-function unreadAt(state: AgentState): readonly Item[] {
-  const { loopStart, queued, loop } = state.reActContext;
+type Kind = "replace" | "block" | "ask" | "retry";
+
+/** Throws `TypeError` for what is not a verdict: callers without types may return anything. */
+function verdictOf(said: GuardrailAnswerVerdict, place: Place): readonly [Kind, string] {
+  const kinds: readonly Kind[] =
+    place === "answer" ? ["replace", "block", "ask", "retry"] : ["replace", "block", "ask"];
+  for (const kind of kinds) {
+    const text: unknown = Reflect.get(said, kind);
+    if (typeof text === "string") return [kind, text];
+  }
+  throw new TypeError(
+    `A check of this place returns ${kinds.map((kind) => `{ ${kind} }`).join(", ")} with a text, or nothing.`,
+  );
+}
+
+function newestTurnAt(state: AgentState): number {
   const transcript = transcriptOf(state);
-  let turnAt = transcript.length - 1;
-  while (turnAt >= 0 && transcript.at(turnAt)?.type !== "turn") turnAt -= 1;
+  let index = transcript.length - 1;
+  while (index >= 0 && transcript.at(index)?.type !== "turn") index -= 1;
+  return index;
+}
+
+/** The messages since the newest turn, also those in the queue; the results of that turn, and its text if its loop was canceled then. */
+function unreadAt(state: AgentState): readonly Item[] {
+  const { loopStart, queued, startedAt } = state.reActContext;
+  const transcript = transcriptOf(state);
+  const turnAt = newestTurnAt(state);
+  const canceledAt = canceledAfter(state, turnAt);
+  const leftAt = (index: number): Left => ({ isEarlier: index < loopStart, isRefused: index < canceledAt });
   const turn = transcript.at(turnAt);
-  const items: Item[] = [];
-  if (turn?.type === "turn" && turn.withheld !== true)
-    for (const id of callIdsOf(turn)) items.push(...resultItem(state, id, turn.loop < loop));
+  const items: (Item | undefined)[] = [];
+  if (turnAt >= 0 && turn?.type === "turn" && turn.withheld !== true) {
+    if (canceledAt >= 0) items.push(answerIn(state, turnAt, { isEarlier: true, isRefused: true }));
+    for (const id of callIdsOf(turn)) items.push(resultItem(state, id, leftAt(turnAt)));
+  }
   for (let index = turnAt + 1; index < transcript.length; index += 1) {
     const entry = transcript.at(index);
     if (entry?.type === "message" && entry.withheld !== true)
-      items.push(...messageItem(state, entry.messageId, index < loopStart));
+      items.push(messageItem(state, entry.messageId, leftAt(index)));
   }
-  for (const entry of queued)
-    if (entry.type === "message") items.push(...messageItem(state, entry.messageId, false));
-  return items;
+  for (const entry of queued) {
+    if (entry.type !== "message") continue;
+    // A loop that ends before its plan leaves its messages in the queue.
+    const isEarlier = (messageOf(state, entry.messageId)?.receivedAt ?? startedAt) < startedAt;
+    items.push(messageItem(state, entry.messageId, { isEarlier, isRefused: isEarlier && canceledAt >= 0 }));
+  }
+  return items.filter((item) => item !== undefined);
 }
 
-function messageItem(state: AgentState, messageId: string, isRefused: boolean): readonly Item[] {
+/** The index of the newest note of a cancel after an entry; -1 without one. */
+function canceledAfter(state: AgentState, from: number): number {
+  const transcript = transcriptOf(state);
+  for (let index = transcript.length - 1; index > from; index -= 1) {
+    const entry = transcript.at(index);
+    if (entry?.type === "note" && entry.says?.[0] === "cancelled") return index;
+  }
+  return -1;
+}
+
+function messageItem(state: AgentState, messageId: string, left: Left): Item | undefined {
   const message = messageOf(state, messageId);
-  if (message === undefined) return [];
+  if (message === undefined) return undefined;
   const { content: text, attachments: files = [] } = message;
   const replacedBy = (content: string): Replacement => ({ type: "message", messageId, content });
-  return [{ text, about: { files }, isRefused, replacedBy }];
+  return { text, places: ["input"], about: { files }, ...left, replacedBy };
 }
 
-function resultItem(state: AgentState, toolCallId: string, isRefused: boolean): readonly Item[] {
+function resultItem(state: AgentState, toolCallId: string, left: Left): Item | undefined {
   const record = recordOf(state, toolCallId);
-  if (record === undefined || record.result === null) return [];
+  if (record === undefined || record.result === null) return undefined;
   const { name, parameters, result } = record;
   const text = result.isSuccess ? result.content : failureText(result);
   const files = result.isSuccess ? (result.files ?? []) : [];
   const replacedBy = (content: string): Replacement => ({ type: "result", toolCallId, content });
-  return [{ text, about: { files, call: { id: toolCallId, name, parameters } }, isRefused, replacedBy }];
+  const about = { files, call: { id: toolCallId, name, parameters } };
+  return { text, places: placesOf(state, record), about, ...left, replacedBy };
 }
 
-function answerIn(state: AgentState): Item {
-  const transcript = transcriptOf(state);
-  const turn = transcript.findLast(({ type }) => type === "turn");
-  const parts = turn?.type === "turn" ? turn.parts : [];
+/** The answer of a person to a question is what a person writes, too. */
+const placesOf = (state: AgentState, { name }: ToolCallRecord): readonly Place[] =>
+  toolOf(state, name)?.asksHuman === true ? ["input", "result"] : ["result"];
+
+function answerIn(state: AgentState, turnAt: number, left: Left): Item | undefined {
+  const turn = turnAt < 0 ? undefined : transcriptOf(state).at(turnAt);
+  if (turn?.type !== "turn") return undefined;
+  const { parts } = turn;
+  const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  const files = parts.flatMap((part) => (part.type === "file" ? [part.file] : []));
+  if (text === "" && files.length === 0) return undefined;
   return {
-    text: parts.map((part) => (part.type === "text" ? part.text : "")).join(""),
-    about: { files: parts.flatMap((part) => (part.type === "file" ? [part.file] : [])) },
-    isRefused: false,
+    text,
+    places: ["answer"],
+    about: { files },
+    ...left,
     replacedBy: (content) => ({ type: "answer", content }),
   };
 }
