@@ -85,12 +85,12 @@ export function instructionGuardrail(options: InstructionGuardrailOptions = {}):
 
 function verdictOf(
   text: string,
-  cleaned: string,
+  without: string,
   action: GuardrailAction,
   reason: string,
 ): GuardrailVerdict | undefined {
-  if (cleaned === text) return undefined;
-  if (action === "replace") return { replace: cleaned };
+  if (without === text) return undefined;
+  if (action === "replace") return { replace: without };
   return action === "block" ? { block: reason } : { ask: reason };
 }
 
@@ -134,14 +134,16 @@ function cleaned(text: string): string {
     const piece = pieces[index] ?? "";
     const next = pieces[index + 1] ?? "";
     const isBroken = /[^.!?。！？\n]\n$/.test(piece) && next !== "" && !instructs(next);
-    if (instructs(piece)) result += removed + (piece.endsWith("\n") ? "\n" : "");
-    else if (isBroken && instructs(piece + next)) {
-      result += removed + (next.endsWith("\n") ? "\n" : "");
-      index += 1;
-    } else result += piece;
+    const isTwo = !instructs(piece) && isBroken && instructs(piece + next);
+    if (isTwo) index += 1;
+    result += isTwo ? marked(piece + next) : instructs(piece) ? marked(piece) : piece;
   }
   return result;
 }
+
+/** The mark in place of a text, with the space around it. */
+const marked = (text: string): string =>
+  (/^\s*/.exec(text)?.[0] ?? "") + removed + (text.endsWith("\n") ? "\n" : "");
 
 function instructs(sentence: string): boolean {
   const plain = sentence.normalize("NFKC").replaceAll(hidden, "").replaceAll(/\s+/g, " ").toLowerCase();

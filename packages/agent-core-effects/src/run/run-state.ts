@@ -145,10 +145,8 @@ const isLate = (decision: HandlerDecision): decision is LateDecision =>
 function decisionAt(decision: HandlerDecision, state: AgentState, { mayPause }: EffectHost): StateDecision {
   const decided = isLate(decision) ? decision.at(frozenState(state)) : decision;
   const pauses = typeof decided === "object" && decided !== null && decided.pause !== undefined;
-  if (pauses && mayPause?.() === false)
-    throw new Error(
-      `${decided.pause ?? ""} (No person can resume this session: it is that of a task or of a sub-agent.)`,
-    );
+  const why = "No person can resume this session: it is that of a task or of a sub-agent.";
+  if (pauses && mayPause?.() === false) throw new Error(`${decided.pause ?? ""} (${why})`);
   return decided;
 }
 

@@ -26,6 +26,7 @@ const agent = defineAgent({
     toolOf("look", () => "seen", { replay: "safe" }),
     toolOf("pay", () => "paid", { approval: "always" }),
   ],
+  config: { reflection: { everyNSteps: 2 } },
   guardrails: [reader],
 });
 
@@ -42,6 +43,7 @@ const invariants: NonNullable<SimulateOptions["invariants"]> = {
         result?.isSuccess === true ? [result.content] : [],
       ),
     );
+    if (request.purpose === "reflect") return [...successes].every(isRead);
     return request.messages.every((message) => {
       if (message.role === "user")
         return message.content.every((part) => part.type !== "text" || isRead(part.text));

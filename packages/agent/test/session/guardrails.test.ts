@@ -426,7 +426,7 @@ describe("no way around a guardrail:", () => {
   });
 });
 
-describe("a session with guardrails goes on", () => {
+describe("a session with guardrails continues", () => {
   it("after a block whose reason its own check would block", async () => {
     const { session, clock } = guarded(
       [{ name: "g", input: (text) => (bomb(text) ? { block: "asks for a bomb" } : undefined) }],
