@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { defineTool, type Tool } from "@moora/agent-core-effects";
 import { checkOptions, oneLine, oneOf, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
 import type { JsonObject } from "@moora/llm";
@@ -61,11 +61,11 @@ const maxFiles = 200;
  * gives no right.
  *
  * A `SKILL.md` may have 60 kB of UTF-8. Nothing outside of a skill is read, also not through links. Throws `BuildError` with the file and
- * the reason for an invalid skill, unless `invalid` is `skip`, and if the package `yaml` is missing.
+ * the reason for a folder that cannot be read, for an invalid skill, unless `invalid` is `skip`, and if the package `yaml` is missing.
  */
 export async function loadSkills(folder: string, options: LoadSkillsOptions = {}): Promise<Skills> {
   checkOptions("loadSkills", options, forms);
-  const root = new RootFolder(folder);
+  const root = rootOf(folder);
   const parseYaml = await loadYaml();
   const skills: Skill[] = [];
   const skipped: SkippedSkill[] = [];
@@ -83,6 +83,14 @@ export async function loadSkills(folder: string, options: LoadSkillsOptions = {}
     }
   }
   return { ...agentParts(skills), skills: skills.map(({ metadata }) => metadata), skipped };
+}
+
+function rootOf(folder: string): RootFolder {
+  try {
+    return new RootFolder(folder);
+  } catch {
+    return refuse(`loadSkills cannot read the folder ${resolve(folder)}. Create it, or correct the path.`);
+  }
 }
 
 /** The skill in a folder; undefined for a folder without a `SKILL.md`. Throws `InvalidSkill`. */

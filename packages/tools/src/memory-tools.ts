@@ -13,8 +13,8 @@ import { textAt } from "./tool-input.ts";
 
 /** Whose memories a session reads and changes. */
 export interface MemoryContext {
-  /** The id of the user, as the host knows it: not a name that a model or the user may choose. */
-  readonly user: string;
+  /** The id of the user, as the host knows it: not a name that a model or the user may choose. Null: nobody, who has no memories. */
+  readonly user: string | null;
 }
 
 /** The context that sessions with memories need: `openSession(agent, { context: { user: "ada" } })`. */
@@ -56,7 +56,7 @@ export function memoryTools(store: MemoryStore, options: MemoryToolsOptions = {}
     replay: "keyed",
     execute: async (input, { idempotencyKey, context }) => {
       const id = createHash("sha256").update(idempotencyKey).digest("hex").slice(0, 16);
-      await store.remember(context.user, { id, text: textAt(input, "text"), at: clock.now() });
+      await store.remember(userOf(context), { id, text: textAt(input, "text"), at: clock.now() });
       return `Remembered as ${id}.`;
     },
   });
@@ -69,7 +69,7 @@ export function memoryTools(store: MemoryStore, options: MemoryToolsOptions = {}
     replay: "safe",
     execute: async (input, { context }) => {
       const query = { text: textAt(input, "query"), limit: maxRecalled };
-      return { memories: shownMemories(await store.recall(context.user, query)) };
+      return { memories: shownMemories(await store.recall(userOf(context), query)) };
     },
   });
   const forget = defineTool({
@@ -81,11 +81,16 @@ export function memoryTools(store: MemoryStore, options: MemoryToolsOptions = {}
     replay: "keyed",
     execute: async (input, { context }) => {
       const id = textAt(input, "id");
-      const existed = await store.forget(context.user, id);
+      const existed = await store.forget(userOf(context), id);
       return existed ? `Forgot ${id}.` : `No memory has the id ${id} now.`;
     },
   });
   return [remember, recall, forget];
+}
+
+function userOf({ user }: MemoryContext): string {
+  if (user === null) throw new Error("This session has no user, so nothing can be remembered or recalled.");
+  return user;
 }
 
 /** The schema of an input with one text. */

@@ -28,8 +28,12 @@ export function recallAtStart(store: MemoryStore): RecallAtStart {
   checkStore("recallAtStart", store);
   return {
     replay: "safe",
-    async before({ messages, reActContext }, { event, context: { user } }) {
-      if (event !== "Start" || reActContext.loop > 1) return undefined;
+    async before({ messages, transcript }, { event, context: { user } }) {
+      // A loop that was canceled during its reading has neither.
+      const isLate = transcript.some(
+        (entry) => entry.type === "turn" || (entry.type === "note" && entry.text.startsWith(introduction)),
+      );
+      if (event !== "Start" || isLate || user === null) return undefined;
       try {
         const text = messages.at(-1)?.content ?? "";
         const fitting = await store.recall(user, { text, limit: maxMemories });

@@ -346,7 +346,8 @@ describe("loadSkills", () => {
 
   it("refuses a folder that does not exist, and options that do not exist", async () => {
     using place = new TemporaryFolder();
-    await expect(loadSkills(place.at("none"))).rejects.toThrow(/ENOENT/);
+    const message = `loadSkills cannot read the folder ${place.at("none")}. Create it, or correct the path.`;
+    await expect(loadSkills(place.at("none"))).rejects.toThrow(message);
     const options: object = { strict: true };
     await expect(loadSkills(place.path, options)).rejects.toThrow('Unknown option "strict" of loadSkills.');
     const wrong: object = { invalid: "ignore" };

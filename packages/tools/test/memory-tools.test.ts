@@ -27,7 +27,7 @@ function agentThat(store: MemoryStore, ...calls: readonly Call[]) {
 }
 
 /** The results of the calls of one task for a user, in order. */
-async function resultsOf(store: MemoryStore, user: string, ...calls: readonly Call[]) {
+async function resultsOf(store: MemoryStore, user: string | null, ...calls: readonly Call[]) {
   const { agent } = agentThat(store, ...calls);
   await using session = startSession(agent, { context: { user } });
   const { state } = await session.ask("Go.");
@@ -92,9 +92,20 @@ describe("the tools of memories", () => {
     expect(await store.recall("ada", { text: "secret", limit: 9 })).toHaveLength(1);
   });
 
-  it("fail for a user that is empty or null, and the model reads why", async () => {
+  it("have nothing for a session without a user, and the model reads why", async () => {
+    const store = failing(new Error("It was asked."));
+    const calls: readonly Call[] = [
+      ["recall", { query: "" }],
+      ["remember", { text: "x" }],
+      ["forget", { id: "x" }],
+    ];
+    for (const result of await resultsOf(store, null, ...calls))
+      expect(result).toBe("tool-error: This session has no user, so nothing can be remembered or recalled.");
+  });
+
+  it("fail for a user that is empty or not a text, and the model reads why", async () => {
     await using store = sqliteMemoryStore(":memory:");
-    for (const user of ["", null, undefined, 7, {}]) {
+    for (const user of ["", undefined, 7, {}]) {
       const results = await resultsOf(
         store,
         user as string,
@@ -174,7 +185,7 @@ describe("the tools of memories", () => {
 
 describe("recallAtStart", () => {
   /** Asks twice in a session of a user, and returns the requests, the trace and the log. */
-  async function askTwice(store: MemoryStore, user: string, first: string) {
+  async function askTwice(store: MemoryStore, user: string | null, first: string) {
     const llm = new MockLlmCaller([answers("One."), answers("Two.")]);
     const agent = defineAgent({ llm, context: memoryContext, states: { Planning: recallAtStart(store) } });
     const log = memoryLog();
@@ -219,6 +230,41 @@ describe("recallAtStart", () => {
     const { notes, trace } = await askTwice(store, "ada", "Hello.");
     expect(notes).toEqual([[], []]);
     expect(trace).toEqual([]);
+  });
+
+  it("reads nothing for a session without a user", async () => {
+    const { notes, trace } = await askTwice(failing(new Error("It was asked.")), null, "Hello.");
+    expect([notes, trace]).toEqual([[[], []], []]);
+  });
+
+  it("recalls in the next loop where the first one was canceled while it did, and only once", async () => {
+    await using store = sqliteMemoryStore(":memory:");
+    await store.remember("ada", { id: "1", text: "Prefers tea.", at: 1 });
+    const asked = Promise.withResolvers<void>();
+    let readings = 0;
+    const slow: MemoryStore = {
+      ...store,
+      async recall(user, query) {
+        readings += 1;
+        if (readings > 1) return await store.recall(user, query);
+        asked.resolve();
+        return await new Promise(() => undefined);
+      },
+    };
+    const llm = new MockLlmCaller([answers("One."), answers("Two.")]);
+    const agent = defineAgent({ llm, context: memoryContext, states: { Planning: recallAtStart(slow) } });
+    await using session = startSession(agent, { context: { user: "ada" } });
+    const canceled = session.ask("Tea?").catch(() => "canceled");
+    await asked.promise;
+    await session.cancel();
+    expect(await canceled).toBe("canceled");
+    await session.ask("Which tea?");
+    await session.ask("And now?");
+    const notes = llm.requests.map(
+      ({ messages }) => JSON.stringify(messages).split("Prefers tea.").length - 1,
+    );
+    expect(notes).toEqual([1, 1]);
+    expect(readings).toBe(3);
   });
 
   it("lets the session continue when the store fails, with the reason in the trace", async () => {

@@ -53,7 +53,7 @@ export interface EvalGate {
 
 export function newReport(
   cases: readonly CaseResult[],
-  usage: EvalUsage,
+  { spent: usage, skipped }: { readonly spent: EvalUsage; readonly skipped: number },
   { minPassRate = 1, maxDrop = 1 }: EvalGate,
   last: EvalResults | undefined,
 ): EvalReport {
@@ -62,6 +62,7 @@ export function newReport(
   const passed = cases.filter(({ problem }) => problem === undefined).length;
   const counted = `${passed} of ${cases.length} cases passed`;
   const problems = [
+    ...(skipped > 0 ? [`the budget is used up: ${skipped} of ${cases.length} cases were not run`] : []),
     ...(passed / cases.length < minPassRate ? [`${counted}, and ${rounded(minPassRate * 100)} % must`] : []),
     ...dropsIn(results, last, maxDrop),
   ];

@@ -18,7 +18,7 @@ import {
   type EvalResults,
 } from "./eval-report.ts";
 import { addUsage, isUsage, noUsage, usageOf, type EvalUsage } from "./eval-usage.ts";
-import { runCase, type RecordedCase } from "./run-case.ts";
+import { runCase, whyUnanswered, type RecordedCase } from "./run-case.ts";
 import { builtInScorers, isShare, type Score, type Scorer } from "./scorers.ts";
 
 /** The options of `evaluate`. */
@@ -35,7 +35,7 @@ export interface EvaluateOptions {
   readonly gate?: EvalGate;
   /** The results of an earlier run, to compare with. Default: none. */
   readonly last?: EvalResults;
-  /** What all cases and scorers may use. Cases that are left then are not run, and fail. Default: no limit. */
+  /** What all cases and scorers may use: once it is spent, no further case begins, those that are left fail, and the report is not `ok`. Default: no limit. */
   readonly budget?: { readonly maxTokens?: number; readonly maxCost?: number };
   /** How many cases run at the same time. Default: 1. */
   readonly concurrency?: number;
@@ -88,7 +88,7 @@ const evaluateForms: OptionForms<EvaluateOptions> = {
 /**
  * Runs every case of a data set and scores what became of it. A case with `input` is a new session, in which the tools of the agent
  * run; one with a `session` is run again by `rerunSession`, with its recorded results and decisions. A case fails by a score below the gate, by a
- * loop that fails, and by a scorer that throws or returns no score; the others are run. Rejects with `BuildError` for
+ * loop that fails or has no answer, and by a scorer that throws or returns no score; the others are run. Rejects with `BuildError` for
  * an unknown or invalid option, data set or case, and for a case that nothing scores.
  */
 export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
@@ -102,6 +102,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   const queue = cases.map((each) => [each, scorersOf(each, known, scorers)] as const).entries();
   const results: CaseResult[] = [];
   let spent = noUsage;
+  let skipped = 0;
   const work = async (): Promise<void> => {
     // The workers share the iterator, so each case is taken once.
     for (const [index, [each, named]] of queue) {
@@ -109,12 +110,13 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
       const result = isSpent
         ? { ...unscored(each, named), problem: "The budget is used up: it was not run." }
         : await scoredCase(each, named, { ...options, clock, unrecorded });
+      if (isSpent) skipped += 1;
       results[index] = result;
       spent = addUsage(spent, result.usage);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));
-  return newReport(results, spent, gate, last);
+  return newReport(results, { spent, skipped }, gate, last);
 }
 
 type Scorers = Readonly<Record<string, Scorer>>;
@@ -160,8 +162,8 @@ async function scoredCase(
     const { start, notes, ...run } = await runCase(each, options);
     const { state, output } = run;
     done = { ...done, output, notes, latencyMs: clock.now() - begun, usage: usageOf(state, start) };
-    const { control } = state.reActContext;
-    if (control.type === "Error") refuse(`${control.failure.kind}: ${control.failure.message}`);
+    const unanswered = whyUnanswered(state);
+    if (unanswered !== undefined) refuse(unanswered);
     for (const [name, scorer] of Object.entries(scorers)) {
       failing = `The scorer ${name} failed: `;
       const given = await scorer({ ...run, expected: each.expect?.[name] });

@@ -10,8 +10,9 @@ import {
   type AgentState,
   type SessionHeader,
 } from "@moora/agent";
-import { callsSince, importForReading } from "@moora/agent/internal";
+import { callsSince, hasRun, importForReading } from "@moora/agent/internal";
 import { refuse } from "@moora/agent-core-effects/internal";
+import { isLoopRunning, isPaused } from "@moora/agent-core-state-machine";
 import { memoryLog } from "@moora/event-log";
 import { textToJson } from "@moora/llm/internal";
 import type { EvalCase } from "./eval-case.ts";
@@ -34,15 +35,26 @@ export interface CaseRun extends Omit<EvalRun, "expected"> {
 type RunOptions = Required<Pick<EvaluateOptions, "agent" | "unrecorded" | "clock">> &
   Pick<EvaluateOptions, "context">;
 
-/** Runs a case. Rejects for a session that is damaged, or of another agent. */
+/** Runs a case. Rejects for a session that is damaged, or of another agent, and where no model is called after `at`. */
 export async function runCase(each: EvalCase, options: RunOptions): Promise<CaseRun> {
   const { session } = each;
   const run = session === undefined ? await runNew(each, options) : await runAgain(each, session, options);
-  const calls = callsSince(run.start, run.state).map(({ name, parameters }) => ({
-    name,
-    arguments: textToJson(parameters) ?? parameters,
+  const calls = callsSince(run.start, run.state).map((call) => ({
+    name: call.name,
+    arguments: textToJson(call.parameters) ?? call.parameters,
+    ran: hasRun(call),
   }));
   return { ...run, case: each, calls, output: answerTextAt(run.state) };
+}
+
+/** Why the last message of a session has no answer; undefined if it has one. */
+export function whyUnanswered(state: AgentState): string | undefined {
+  const { control } = state.reActContext;
+  if (control.type === "Error") return `${control.failure.kind}: ${control.failure.message}`;
+  const { reason } = state.paused ?? {};
+  if (isPaused(state))
+    return `The last message has no answer: the session is paused${reason === undefined ? "" : ` (${reason})`}.`;
+  return isLoopRunning(state) || control.type === "Idle" ? "The last message has no answer." : undefined;
 }
 
 type Ended = Pick<CaseRun, "agent" | "start" | "state" | "recorded" | "notes">;
@@ -63,7 +75,7 @@ async function runNew(each: EvalCase, options: RunOptions): Promise<Ended> {
       await session.dispatch(userMessage(text));
       await session.settled();
       // After a next message the loop would be another one, which may succeed.
-      if (session.current().reActContext.control.type === "Error") break;
+      if (whyUnanswered(session.current()) !== undefined) break;
     }
   } finally {
     await session.close();
@@ -84,6 +96,8 @@ async function runAgain(each: EvalCase, text: string, options: RunOptions): Prom
   const { state: start } = await stateAt(log, id, from);
   const rerun = await rerunSession(agent, log, id, { from, clock, unrecorded, context });
   const { state, unrecordedCalls, droppedUpdates } = rerun;
+  if (turnsOf(start) > 0 && turnsOf(state) === turnsOf(start) && whyUnanswered(state) === undefined)
+    refuse(`Nothing is run again after record ${from}: no model is called. Use an earlier record.`);
   const notes = [
     [agent.version !== recorder.version, `recorded by version ${recorder.version}, run by ${agent.version}`],
     [unrecordedCalls > 0, `${unrecordedCalls} calls have no recorded result`],
@@ -92,3 +106,6 @@ async function runAgain(each: EvalCase, text: string, options: RunOptions): Prom
   const recorded = answerTextAt(last);
   return { agent, start, state, recorded, notes: notes.flatMap(([holds, note]) => (holds ? [note] : [])) };
 }
+
+const turnsOf = ({ transcript }: AgentState): number =>
+  transcript.filter(({ type }) => type === "turn").length;

@@ -17,8 +17,8 @@ export interface EvalRun {
   readonly output: string;
   /** The text of the recorded answer; undefined for a case without a session. */
   readonly recorded: string | undefined;
-  /** The calls that the model has made in this run, in order. */
-  readonly calls: readonly { readonly name: string; readonly arguments: Json }[];
+  /** The calls that the model has made in this run, in order. `ran`: not if it was rejected, for example. */
+  readonly calls: readonly { readonly name: string; readonly arguments: Json; readonly ran: boolean }[];
   readonly state: AgentState;
 }
 
@@ -50,11 +50,12 @@ export const builtInScorers: Readonly<Record<string, Scorer>> = {
     const score = 1 - missing.length / texts.length;
     return missing.length === 0 ? score : { score, reason: `lacks ${JSON.stringify(missing)}` };
   },
-  /** The model has called these tools, in this order, and no others. */
+  /** These tools have run, in this order, and no others: a call that was rejected has not. */
   tools({ expected, calls }) {
-    const called = calls.map(({ name }) => name);
-    const reason = `called ${JSON.stringify(called)}`;
-    return { score: isSameJson(called, [expected].flat()), reason };
+    const ran = calls.flatMap((call) => (call.ran ? [call.name] : []));
+    const others = calls.flatMap((call) => (call.ran ? [] : [call.name]));
+    const reason = `called ${JSON.stringify(ran)}${others.length === 0 ? "" : `, not run: ${JSON.stringify(others)}`}`;
+    return { score: isSameJson(ran, [expected].flat()), reason };
   },
   /** Over the recorded answers and results, the agent asks and wants what it did: `true`. */
   async replays({ expected, agent, case: { session = "" } }) {

@@ -253,7 +253,8 @@ describe("an evaluation", () => {
     const agent = shop([fails("auth"), answers("Oslo.")]);
     expect(await evaluate({ agent, dataset, last, gate })).toMatchObject({ ok: false, problems });
     const skipped = await capitals("Oslo.", { dataset, last, gate, budget: { maxTokens: 100 } });
-    expect(skipped).toMatchObject({ ok: false, problems });
+    const notRun = "the budget is used up: 1 of 2 cases were not run";
+    expect(skipped).toMatchObject({ ok: false, problems: [notRun, ...problems] });
   });
 
   it("says that there is no last run for a limit of drops", async () => {
@@ -377,6 +378,58 @@ describe("a case fails, and the others are run,", () => {
       name === "capital" ? { score: 1, usage: { tokens, cost: 0 } } : 1;
     const message = "The scorer odd failed: usage must be { tokens, cost }.";
     expect(await problems({ scorers: { odd } })).toEqual([message, undefined]);
+  });
+
+  it("for a session that is paused, so that no earlier answer counts", async () => {
+    const guardrails = [{ name: "a", input: (text: string) => (text === "b" ? { ask: "why" } : undefined) }];
+    const llm = new MockLlmCaller(() => answers("Oslo."));
+    const paused = "The last message has no answer: the session is paused (a: why).";
+    for (const input of ["b", ["a", "b"], ["a", "b", "c"]]) {
+      const dataset = [{ ...capital, input }, after];
+      const agent = defineAgent({ llm, guardrails });
+      expect(await problems({ agent, dataset, scorers: { any: () => true } })).toEqual([paused, undefined]);
+    }
+  });
+
+  it("for a record after which no model is called, so that no recorded answer counts", async () => {
+    const session = await recorded();
+    const at = (record: number) => [{ name: "a", session, at: record, expect: { contains: "refunded" } }];
+    const agent = shop(() => answers("No."));
+    expect(await problems({ agent, dataset: at(8) })).toEqual([expect.stringMatching(/^contains 0/)]);
+    expect(await problems({ agent, dataset: at(9) })).toEqual([
+      "Nothing is run again after record 9: no model is called. Use an earlier record.",
+    ]);
+  });
+
+  it("for a call that was rejected, where its tool should have run", async () => {
+    const mail = defineTool({
+      name: "mail",
+      description: "Sends a mail.",
+      approval: "always",
+      input: z.object({}),
+      execute: () => "sent",
+    });
+    const agent = (): Agent =>
+      defineAgent({
+        llm: new MockLlmCaller([callsTools([{ name: "mail" }]), answers("No.")]),
+        tools: [mail],
+      });
+    const [problem] = await problems({
+      agent,
+      dataset: [{ name: "a", input: "Mail.", expect: { tools: ["mail"] } }],
+    });
+    expect(problem).toBe('tools 0, called [], not run: ["mail"]');
+    const dataset = [{ name: "a", input: "Mail.", expect: { tools: [] } }];
+    expect(await evaluate({ agent, dataset })).toMatchObject({ ok: true });
+  });
+
+  it("for a budget that is used up, also where no case must pass", async () => {
+    const report = await capitals("Oslo.", {
+      dataset: [capital, after],
+      budget: { maxTokens: 100 },
+      gate: { minPassRate: 0 },
+    });
+    expect(report.problems).toEqual(["the budget is used up: 1 of 2 cases were not run"]);
   });
 
   it("for a budget that is used up", async () => {

@@ -162,6 +162,26 @@ describe("moora eval", () => {
     expect([code, err]).toEqual([2, expect.stringContaining("evals of agent.mjs must be an object.")]);
   });
 
+  it("finds a missing key before the first case, and says where the planner answers", async () => {
+    write("norway.json", norway);
+    const { code, out, err } = await cli("eval", "--provider", "openai", "--model", "foo");
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toContain("Missing API key for openai: OPENAI_API_KEY is not set.");
+    expect((await cli("eval")).err).toContain("The planner answers: a deterministic stand-in");
+  });
+
+  it("keeps the file of results as it is where nothing but times has changed", async () => {
+    write("norway.json", norway);
+    await cli("eval", "--agent", module);
+    const kept = read("evals/results.json").replaceAll(/"latencyMs": \d+/g, '"latencyMs": 123456');
+    writeFileSync(join(place.path, "evals/results.json"), kept);
+    expect((await cli("eval", "--agent", module)).code).toBe(0);
+    expect(read("evals/results.json")).toBe(kept);
+    writeFileSync(join(place.path, "evals/results.json"), kept.replace("Oslo.", "Oslo!"));
+    await cli("eval", "--agent", module);
+    expect(read("evals/results.json")).not.toContain("123456");
+  });
+
   it("has its options in its help", async () => {
     const { code, out } = await cli("eval", "--help");
     expect(code).toBe(0);

@@ -1,15 +1,17 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { answerTextAt, BuildError, exportSession, stateAt } from "@moora/agent";
-import { callsSince } from "@moora/agent/internal";
+import { callsSince, hasRun, isSameJson } from "@moora/agent/internal";
 import { isObject } from "@moora/agent-core-effects/internal";
-import type { EvaluateOptions } from "@moora/agent-testing";
+import type { EvalResults, EvaluateOptions } from "@moora/agent-testing";
 import { textToJson } from "@moora/llm/internal";
+import { chooseLlm } from "../choose-llm.ts";
 import { CliFailure, usageError } from "../cli-failure.ts";
 import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { loadModule } from "../load-module.ts";
 import type { Options } from "../options.ts";
+import { plannerNotice } from "../providers.ts";
 import { environmentSecrets } from "../secrets.ts";
 import { agentOfModule } from "../served-agents.ts";
 import { checkPosition, sessionCommand } from "../session/session-call.ts";
@@ -61,7 +63,9 @@ const addCommand: Command = sessionCommand({
     const { seq, state } = await stateAt(log, id);
     checkPosition(id, at, seq);
     const { state: start } = await stateAt(log, id, at);
-    const tools = callsSince(start, state).map(({ name: tool }) => tool);
+    const tools = callsSince(start, state)
+      .filter(hasRun)
+      .map(({ name: tool }) => tool);
     const expect = { answer: answerTextAt(state), tools };
     const name = `${id.replaceAll(/[^\w.-]/g, "_")}-${at}`;
     const file = join(folder, `${name}.json`);
@@ -84,24 +88,34 @@ async function evaluateFolder(folder: string, options: Options, host: CliHost): 
   if (junit !== undefined) checkFolderOf(junit, host.cwd);
   const { evaluate, resultsFile } = await import("@moora/agent-testing");
   const file = join(dataset, resultsFile);
-  const last = existsSync(file) ? { last: textToJson(readFileSync(file, "utf8")) ?? "not JSON" } : {};
-  const given = { ...(await partsOf(options, host)), ...last, dataset, clock: host.clock };
+  const before = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+  const last = before === undefined ? {} : { last: textToJson(before) ?? "not JSON" };
+  const screen = new Screen(host, environmentSecrets(host.env));
+  const given = { ...(await partsOf(options, host, screen)), ...last, dataset, clock: host.clock };
   // `evaluate` checks what a module exports and a file contains.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const report = await evaluate(given as unknown as EvaluateOptions).catch((error: unknown) => {
     throw error instanceof BuildError ? usageError(error.message, "") : error;
   });
-  const screen = new Screen(host, environmentSecrets(host.env));
   const xml = report.toJUnit((text) => screen.withoutSecrets(text));
   if (junit !== undefined) useFile(junit, () => writeFileSync(resolve(host.cwd, junit), xml));
-  if (report.ok) useFile(file, () => writeFileSync(file, `${screen.jsonText(report, 2)}\n`));
+  const text = screen.jsonText(report, 2);
+  // A file that is committed differs only where results do.
+  const isSame =
+    before !== undefined && isSameJson(withoutTimes(JSON.parse(text)), withoutTimes(JSON.parse(before)));
+  if (report.ok && !isSame) useFile(file, () => writeFileSync(file, `${text}\n`));
   if (options.json === true) screen.json(report);
   else screen.result(`${report.toText()}\n`);
   return report.ok ? exitCodes.answered : exitCodes.failed;
 }
 
+/** What is compared with the last run: all but the times. */
+function withoutTimes({ latencyMs: _, cases, ...results }: EvalResults): object {
+  return { ...results, cases: cases.map(({ latencyMs: __, ...each }) => each) };
+}
+
 /** The options that the module of `--agent` exports, with its agent; otherwise the agent of each session. */
-async function partsOf(options: Options, host: CliHost): Promise<object> {
+async function partsOf(options: Options, host: CliHost, screen: Screen): Promise<object> {
   const { agent: file } = options;
   if (file !== undefined) {
     const { evals } = await loadModule(file, host.cwd, "--agent needs a module that exports an agent.");
@@ -109,6 +123,8 @@ async function partsOf(options: Options, host: CliHost): Promise<object> {
       throw usageError(`evals of ${file} must be an object.`, "Export: evals = { scorers, gate, budget }");
     return { ...evals, ...(await agentOfModule(options, host, file)) };
   }
+  // What is missing is found before the first case.
+  if (!chooseLlm(options, host.env).provider.needsModel) screen.dim(plannerNotice);
   const agent: EvaluateOptions["agent"] = async (each, recorded) =>
     recorded === undefined
       ? (await agentOfModule(options, host, each.name)).agent
