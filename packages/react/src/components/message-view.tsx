@@ -76,8 +76,8 @@ interface FileProps {
 }
 
 /**
- * A file: a picture, or a link to download it. An address of another origin that a model, a tool or a user has written is a link, so that
- * nobody learns from it that the message is read.
+ * A file: a picture, or a link to download it. An address of another origin that a model, a tool or a user has written is only a link: its
+ * server would learn from a picture that the message is read.
  */
 function FileView({ file, url, links }: FileProps): JSX.Element {
   const name = file.name ?? file.mediaType;
