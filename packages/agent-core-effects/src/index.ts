@@ -77,4 +77,10 @@ export { toolAsks } from "./tool/tool-asks.ts";
 export type { AskedByTool, ToolAsksOptions, ToolQuestion } from "./tool/tool-asks.ts";
 export { toolReply } from "./tool/tool-reply.ts";
 export type { ToolOutcome, ToolReply } from "./tool/tool-reply.ts";
-export type { AnswerVerdict, Check, CheckContext, Guardrail, Verdict } from "./run/guardrail.ts";
+export type {
+  Guardrail,
+  GuardrailAnswerVerdict,
+  GuardrailCheck,
+  GuardrailContext,
+  GuardrailVerdict,
+} from "./run/guardrail.ts";

@@ -241,6 +241,8 @@ export const inputSchemas = {
     event: text,
     /** A note to the model. */
     note: z.exactOptional(text),
+    /** Why the state is left so, for people: it stands in the failure of a loop that this ends. Default: the note. */
+    reason: z.exactOptional(text),
     /** A note in the trace, at the move that leaves the state. The model does not see it. */
     trace: z.exactOptional(traceNoteSchema),
     /** The usage of the tools that the handler called. */

@@ -87,7 +87,7 @@ export function withWrappers(
 }
 
 /** A graph with a custom state at one side of a built-in one. */
-export function placed(
+function placed(
   graph: ControlGraph,
   { name, side, added }: { readonly name: string; readonly side: "before" | "after"; readonly added: string },
 ): ControlGraph {

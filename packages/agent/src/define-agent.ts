@@ -37,7 +37,7 @@ import {
   checkNames,
 } from "./validate-config.ts";
 import { graphWith, handlersOf, withWrappers, type StateCode, type States } from "./custom-states.ts";
-import { withGuardrails } from "./guardrails.ts";
+import { withGuardrails } from "./guardrails/with-guardrails.ts";
 import { nextCron } from "./next-cron.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
 import type { Team } from "./team/member-at.ts";

@@ -1,6 +1,6 @@
 /** Helpers that other packages of Moora share. Not a public API: anything here may change in any release. */
 export { base64OfUrl, base64ToBytes } from "./data-url.ts";
-export { mapTexts, redactJson } from "./combinators/redact-json.ts";
+export { knownKeys, mapTexts } from "./combinators/redact-json.ts";
 export { untilAborted } from "./combinators/until-aborted.ts";
 export { withoutScheme } from "./connection.ts";
 export { redactor, secretForms, secretMark } from "./failure-text.ts";

@@ -1,6 +1,14 @@
-import type { Guardrail, Verdict } from "@moora/agent-core-effects";
+import type { Guardrail, GuardrailVerdict } from "@moora/agent-core-effects";
 import { checkOptions, refuse, shownValue, type OptionForms } from "@moora/agent-core-effects/internal";
-import { oneOf, redactJson } from "@moora/llm/internal";
+import {
+  knownKeys,
+  lostInJson,
+  mapTexts,
+  oneOf,
+  redactor,
+  secretMark,
+  textToJson,
+} from "@moora/llm/internal";
 
 /** What becomes of a text that a ready-made guardrail finds something in. */
 export type GuardrailAction = "replace" | "block" | "ask";
@@ -24,6 +32,9 @@ export interface InstructionGuardrailOptions {
 const actions: readonly GuardrailAction[] = ["replace", "block", "ask"];
 const allPlaces = ["input", "result", "answer"] as const;
 
+/** A shorter secret would be found in ordinary words. */
+const minSecret = 4;
+
 const actionForm = oneOf(...actions);
 
 const secretForms: OptionForms<SecretGuardrailOptions> = {
@@ -39,12 +50,16 @@ const secretForms: OptionForms<SecretGuardrailOptions> = {
 export function secretGuardrail(options: SecretGuardrailOptions = {}): Guardrail {
   checkOptions("secretGuardrail", options, secretForms);
   const { secrets = [], places = allPlaces, action = "replace" } = options;
-  if (!Array.isArray(secrets) || secrets.some((secret) => typeof secret !== "string" || secret === ""))
-    refuse("secretGuardrail: secrets must be an array of texts that are not empty.");
+  if (
+    !Array.isArray(secrets) ||
+    secrets.some((secret) => typeof secret !== "string" || secret.length < minSecret)
+  )
+    refuse(`secretGuardrail: secrets must be an array of texts with at least ${minSecret} characters.`);
   if (!Array.isArray(places) || places.length === 0 || places.some((place) => !allPlaces.includes(place)))
     refuse(`secretGuardrail: places must name some of ${allPlaces.join(", ")}, got ${shownValue(places)}.`);
-  const check = (text: string): Verdict | undefined =>
-    verdictOf(text, redactJson(text, secrets), action, "The text contains a secret.");
+  const redact = redactor(secrets);
+  const check = (text: string): GuardrailVerdict | undefined =>
+    verdictOf(text, redact(text).replaceAll(knownKeys, secretMark), action, "The text contains a secret.");
   return { name: "secrets", ...Object.fromEntries(places.map((place) => [place, check])) };
 }
 
@@ -70,12 +85,12 @@ export function instructionGuardrail(options: InstructionGuardrailOptions = {}):
 
 function verdictOf(
   text: string,
-  cleaned: string,
+  without: string,
   action: GuardrailAction,
   reason: string,
-): Verdict | undefined {
-  if (cleaned === text) return undefined;
-  if (action === "replace") return { replace: cleaned };
+): GuardrailVerdict | undefined {
+  if (without === text) return undefined;
+  if (action === "replace") return { replace: without };
   return action === "block" ? { block: reason } : { ask: reason };
 }
 
@@ -87,7 +102,7 @@ const hidden = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\uFEFF]/g;
 const phrases: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|system|your)\b.{0,20}\b(?:instruction|prompt|rule|message|guideline|direction)/,
   /\b(?:new|updated|real|actual|important) (?:system )?instructions? ?(?:for you|to the (?:assistant|model|agent|ai))? ?:/,
-  /\byou are now (?:a|an|in)\b|\byou must (?:now )?act as\b|\bfrom now on,? you\b/,
+  /\byou are now in (?:developer|debug|admin|god|dan|jailbreak) mode\b|\byou must (?:now )?act as\b|\bfrom now on,? you (?:must|will|are)\b/,
   /\b(?:do not|never|don't) (?:tell|inform|mention|reveal|show)\b.{0,30}\b(?:the |this to the )?user\b/,
   /\b(?:reveal|print|repeat|output|show)\b.{0,20}\b(?:your|the) (?:system )?(?:prompt|instructions)\b/,
   /<\|?(?:im_start|im_end|system|assistant|endoftext)\|?>|^\s*(?:#+ ?|\[)(?:system|assistant|inst)\b\]?:?|\[\/?INST\]/i,
@@ -97,10 +112,40 @@ const phrases: readonly RegExp[] = [
   /(?:忽略|无视|忘记).{0,12}(?:之前|以上|先前|所有|上面).{0,12}(?:指令|指示|提示|规则)/,
 ];
 
+/** Of a result that is JSON each text is looked at by itself, so that it stays JSON. */
 function withoutInstructions(text: string): string {
-  const shown = text.replaceAll(carriers, "");
-  return shown.replaceAll(/[^.!?。！？\n]+[.!?。！？]*/g, (sentence) => {
-    const plain = sentence.normalize("NFKC").replaceAll(hidden, "").replaceAll(/\s+/g, " ").toLowerCase();
-    return phrases.some((phrase) => phrase.test(plain)) ? " [instruction removed]" : sentence;
-  });
+  const parsed = /^\s*[[{]/.test(text) ? textToJson(text) : undefined;
+  if (parsed === undefined || lostInJson(text) !== undefined) return cleaned(text);
+  const before = JSON.stringify(parsed);
+  const after = JSON.stringify(mapTexts(parsed, cleaned));
+  return after === before ? text : after;
+}
+
+const removed = "[instruction removed]";
+
+/** A sentence, or a line: with its end, and the break after it. */
+const sentences = /[^.!?。！？\n]*[.!?。！？]*\n?/g;
+
+/** Looks at each sentence, and at two lines in a row, since mails break sentences. */
+function cleaned(text: string): string {
+  const pieces = text.replaceAll(carriers, "").match(sentences) ?? [];
+  let result = "";
+  for (let index = 0; index < pieces.length; index += 1) {
+    const piece = pieces[index] ?? "";
+    const next = pieces[index + 1] ?? "";
+    const isBroken = /[^.!?。！？\n]\n$/.test(piece) && next !== "" && !instructs(next);
+    const isTwo = !instructs(piece) && isBroken && instructs(piece + next);
+    if (isTwo) index += 1;
+    result += isTwo ? marked(piece + next) : instructs(piece) ? marked(piece) : piece;
+  }
+  return result;
+}
+
+/** The mark in place of a text, with the space around it. */
+const marked = (text: string): string =>
+  (/^\s*/.exec(text)?.[0] ?? "") + removed + (text.endsWith("\n") ? "\n" : "");
+
+function instructs(sentence: string): boolean {
+  const plain = sentence.normalize("NFKC").replaceAll(hidden, "").replaceAll(/\s+/g, " ").toLowerCase();
+  return phrases.some((phrase) => phrase.test(plain));
 }

@@ -3,7 +3,7 @@ import type { AgentAttachment } from "@moora/agent-webui-protocol";
 import type { StateContext } from "./host.ts";
 
 /** What a check says of a text that may not pass as it is. */
-export type Verdict =
+export type GuardrailVerdict =
   /** The model and people read this text in its place. */
   | { readonly replace: string }
   /** The loop ends with the failure `Blocked`, and the model never reads the text. */
@@ -12,10 +12,10 @@ export type Verdict =
   | { readonly ask: string };
 
 /** What a check of an answer may say as well: the model answers again, and reads why. */
-export type AnswerVerdict = Verdict | { readonly retry: string };
+export type GuardrailAnswerVerdict = GuardrailVerdict | { readonly retry: string };
 
 /** A text that is checked, with where it comes from. */
-export interface CheckContext extends Pick<
+export interface GuardrailContext extends Pick<
   StateContext,
   "signal" | "idempotencyKey" | "attempt" | "now" | "callTool"
 > {
@@ -26,20 +26,20 @@ export interface CheckContext extends Pick<
   readonly call?: { readonly id: string; readonly name: string; readonly parameters: string };
 }
 
-/** A check of a text. Returns nothing if the text may pass. One that throws ends the loop: what was not checked does not pass. */
-export type Check<Said = Verdict> = (
+/** A check of a text. Returns nothing if the text may pass. One that throws ends the loop with `HandlerFailed`: what was not checked does not pass. */
+export type GuardrailCheck<Said = GuardrailVerdict> = (
   text: string,
-  context: CheckContext,
+  context: GuardrailContext,
 ) => Said | undefined | Promise<Said | undefined>;
 
 /** Checks of what an agent reads and says. What is absent is not checked. */
 export interface Guardrail {
   /** Stands in reasons, failures and the trace. */
   readonly name: string;
-  /** Checks each message of a person before the model reads it. */
-  readonly input?: Check;
+  /** Checks each message of a person, and each answer of a person to a question of the agent, before the model reads it. */
+  readonly input?: GuardrailCheck;
   /** Checks the result of each tool call, also a failure, before the model reads it. */
-  readonly result?: Check;
+  readonly result?: GuardrailCheck;
   /** Checks each answer before the loop ends with it. Viewers of a stream have seen it by then. */
-  readonly answer?: Check<AnswerVerdict>;
+  readonly answer?: GuardrailCheck<GuardrailAnswerVerdict>;
 }

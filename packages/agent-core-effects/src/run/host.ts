@@ -21,15 +21,18 @@ export type StateDecision =
       readonly event: string;
       readonly note?: string;
       readonly trace?: TraceNote;
+      /** Why, for people: it stands in the failure of a loop that this ends. Default: the note. */
+      readonly reason?: string;
       /** What the model and people read from now on in place of a message, a result, or the texts of the newest turn. */
       readonly replaced?: readonly Replacement[];
+      /** Of a `LateDecision` that may pause: the session pauses with this reason, and what follows waits until a person resumes it. */
+      readonly pause?: string;
     };
 
 /** A decision that is made for the state at its turn, when nothing can come between the two. */
 export interface LateDecision {
   readonly at: (state: AgentState) => StateDecision;
-  /** The session pauses with this reason: what follows waits until a person resumes it. */
-  readonly pause?: string;
+  readonly mayPause?: boolean;
 }
 
 /** What a handler may return. */
@@ -141,6 +144,8 @@ export interface EffectHost {
   readonly session?: object;
   /** What the host gives to the tools and handlers of the session. Default: nothing. */
   readonly context?: unknown;
+  /** Whether a person can resume the session if a handler pauses it. Default: yes. */
+  readonly mayPause?: () => boolean;
   readonly clock: Clock;
   readonly limits: RunLimits;
   /** What the last request of this session was computed from: the next one extends it. Default: a cache of all sessions. */

@@ -49,17 +49,24 @@ export function* runState(effect: RunStateEffect, state: AgentState, host: Effec
     ...(follows ? ({ usageFollows: true } as const) : {}),
   };
   const base = { type: "state-handled", key, ...used, timestamp: clock.now() } as const;
+  let handled: StateHandled | undefined;
+  let pause: string | undefined;
   const inputAt = (at: AgentState): StateHandled => {
-    const input = decisionToInput(
-      effect.name,
-      () => (isLate(decision) ? decision.at(frozenState(at)) : decision),
-      base,
-    );
-    return updates === undefined || updates.isEmpty ? input : withPatches(input, base, updates, at);
+    pause = undefined;
+    const input = decisionToInput(effect.name, () => decisionAt(decision, at, host), base);
+    handled =
+      updates === undefined || updates.isEmpty
+        ? input.handled
+        : withPatches(input.handled, base, updates, at);
+    if (handled.event === input.handled.event) pause = input.pause;
+    return handled;
   };
-  // Before the decision: what follows from it does not begin.
-  if (isLate(decision) && decision.pause !== undefined)
-    yield* dispatch(pauseInput(decision.pause, clock.now()), inputAt);
+  // One batch, so that nothing of what follows begins. Without a pause the second input is the first one again, which does not apply.
+  const pauseAt = (at: AgentState): AgentInput =>
+    pause === undefined
+      ? (handled ?? inputAt(at))
+      : { type: "session-paused", reason: pause.toWellFormed(), timestamp: clock.now() };
+  if (isLate(decision) && decision.mayPause === true) yield* dispatch(inputAt, pauseAt);
   else yield* dispatch(isLate(decision) || updates?.isEmpty === false ? inputAt : inputAt(state));
 }
 
@@ -91,22 +98,32 @@ function withPatches(
 
 type HandledBase = Omit<StateHandled, "event" | "note" | "trace">;
 
-/** The input that leaves the state. An invalid decision counts as a failure of the handler. */
-function decisionToInput(name: string, decide: () => StateDecision, base: HandledBase): StateHandled {
+/** The input that leaves the state, and the reason of a pause. An invalid decision counts as a failure of the handler. */
+function decisionToInput(
+  name: string,
+  decide: () => StateDecision,
+  base: HandledBase,
+): { readonly handled: StateHandled; readonly pause?: string | undefined } {
   try {
     const decision = decide();
     if (!isDecision(decision)) {
       const fix = "return the name of an event, or { event }.";
       throw new Error(`The handler of ${name} returned ${shownValue(decision)}; ${fix}`);
     }
-    if (typeof decision === "string") return assertLoggable({ ...base, event: decision.toWellFormed() });
-    const { event, note, trace, replaced } = decision;
-    const noted = note === undefined ? {} : { note: note.toWellFormed() };
-    const traced = trace === undefined ? {} : { trace: wellFormed(trace) };
-    const replacing = replaced === undefined ? {} : { replaced: replaced.map(wellFormedText) };
-    return assertLoggable({ ...base, event: event.toWellFormed(), ...noted, ...traced, ...replacing });
+    if (typeof decision === "string")
+      return { handled: assertLoggable({ ...base, event: decision.toWellFormed() }) };
+    const { event, note, reason, trace, replaced, pause } = decision;
+    const handled = {
+      ...base,
+      event: event.toWellFormed(),
+      ...(note === undefined ? {} : { note: note.toWellFormed() }),
+      ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
+      ...(trace === undefined ? {} : { trace: wellFormed(trace) }),
+      ...(replaced === undefined ? {} : { replaced: replaced.map(wellFormedText) }),
+    };
+    return { handled: assertLoggable(handled), pause };
   } catch (error) {
-    return { ...base, ...handlerFailed(error) };
+    return { handled: { ...base, ...handlerFailed(error) } };
   }
 }
 
@@ -124,11 +141,14 @@ const wellFormedText = (replacement: Replacement): Replacement => ({
 const isLate = (decision: HandlerDecision): decision is LateDecision =>
   typeof decision === "object" && decision !== null && "at" in decision && typeof decision.at === "function";
 
-const pauseInput = (reason: string, timestamp: number): AgentInput => ({
-  type: "session-paused",
-  reason: reason.toWellFormed(),
-  timestamp,
-});
+/** The decision for a state. Throws for a pause that no person could end. */
+function decisionAt(decision: HandlerDecision, state: AgentState, { mayPause }: EffectHost): StateDecision {
+  const decided = isLate(decision) ? decision.at(frozenState(state)) : decision;
+  const pauses = typeof decided === "object" && decided !== null && decided.pause !== undefined;
+  const why = "No person can resume this session: it is that of a task or of a sub-agent.";
+  if (pauses && mayPause?.() === false) throw new Error(`${decided.pause ?? ""} (${why})`);
+  return decided;
+}
 
 /** Handlers without types may return anything. */
 const isDecision = (value: unknown): boolean =>

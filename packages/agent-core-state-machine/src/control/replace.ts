@@ -38,9 +38,9 @@ function replaceResult(edit: StateEdit, id: string, content: string): void {
 function replaceAnswer(edit: StateEdit, content: string): void {
   const transcript = transcriptOf(edit);
   let index = transcript.length - 1;
-  while (index >= edit.reActContext.loopStart && transcript.at(index)?.type !== "turn") index -= 1;
-  const turn = transcript.at(index);
-  if (turn?.type !== "turn" || index < edit.reActContext.loopStart) return;
+  while (index >= 0 && transcript.at(index)?.type !== "turn") index -= 1;
+  const turn = index < 0 ? undefined : transcript.at(index);
+  if (turn?.type !== "turn") return;
   const { raw: _, ...kept } = turn;
   const text: readonly TurnPart[] = content === "" ? [] : [{ type: "text", text: content }];
   edit.putEntry(index, { ...kept, parts: [...text, ...turn.parts.filter(({ type }) => type === "call")] });

@@ -73,7 +73,7 @@ export const stateHandlerStarted: InputHandler<StateHandlerStartedInput> = (stat
 };
 
 export const stateHandled: InputHandler<StateHandledInput> = (state, input) => {
-  const { key, event, note, trace, usage, usageFollows, patches = [], replaced = [] } = input;
+  const { key, event, note, reason = note, trace, usage, usageFollows, patches = [], replaced = [] } = input;
   if (handledState(state, key) === undefined) return "wrong-key";
   const data = patchedData(state, patches);
   if (typeof data === "string") return data;
@@ -85,7 +85,7 @@ export const stateHandled: InputHandler<StateHandledInput> = (state, input) => {
     if (note !== undefined && note.trim() !== "") edit.addEntry({ type: "note", text: note });
     move<"Custom">(edit, {
       event,
-      ...(note === undefined ? {} : { detail: note }),
+      ...(reason === undefined ? {} : { detail: reason }),
       ...(trace === undefined ? {} : { note: trace }),
     });
   };

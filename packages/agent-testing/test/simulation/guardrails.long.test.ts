@@ -1,4 +1,4 @@
-import { defineAgent, type Guardrail, type Verdict } from "@moora/agent";
+import { defineAgent, type Guardrail, type GuardrailVerdict } from "@moora/agent";
 import { effectsAt, llmRequestAt } from "@moora/agent-core-effects";
 import { MockLlmCaller } from "@moora/llm/testing";
 import { toolOf } from "@moora/testbed/tool-of";
@@ -7,7 +7,7 @@ import { simulate, type SimulateOptions } from "../../src/index.ts";
 
 const mark = "(read) ";
 
-const mayPass = (text: string): Verdict | undefined =>
+const mayPass = (text: string): GuardrailVerdict | undefined =>
   text.startsWith(mark) ? undefined : { replace: mark + text };
 
 /** Marks all that passes, after a moment in which more may arrive; asks a person about some of it. */
@@ -26,6 +26,7 @@ const agent = defineAgent({
     toolOf("look", () => "seen", { replay: "safe" }),
     toolOf("pay", () => "paid", { approval: "always" }),
   ],
+  config: { reflection: { everyNSteps: 2 } },
   guardrails: [reader],
 });
 
@@ -35,13 +36,14 @@ const invariants: NonNullable<SimulateOptions["invariants"]> = {
   "no request contains what no check has read"({ state }) {
     const wants = Object.values(effectsAt(state)).some(({ type }) => type === "call-llm");
     const request = wants ? llmRequestAt(state) : undefined;
-    if (request === undefined || request.purpose === "reflect") return true;
+    if (request === undefined) return true;
     requests += 1;
     const successes = new Set(
       Object.values(state.toolCalls).flatMap(({ result }) =>
         result?.isSuccess === true ? [result.content] : [],
       ),
     );
+    if (request.purpose === "reflect") return [...successes].every(isRead);
     return request.messages.every((message) => {
       if (message.role === "user")
         return message.content.every((part) => part.type !== "text" || isRead(part.text));

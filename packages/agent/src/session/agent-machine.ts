@@ -110,7 +110,7 @@ export class AgentMachine {
 
   #newHost(): SharedHost {
     const { id, identity: sessionId = id, clock, context, files } = this.#base;
-    const { notify, isObserved, ask, session, hold, logger } = this.#hooks;
+    const { notify, isObserved, ask, session, hold, mayPause, logger } = this.#hooks;
     return {
       sessionId,
       session,
@@ -128,6 +128,7 @@ export class AgentMachine {
       onLateOutput: lateOutputLogger(logger),
       current: this.current,
       isPaused: () => this.hold(false) !== undefined,
+      mayPause,
       untilResumed: async () => await this.hold(false),
       // Does nothing after `stop`.
       dispatchLate: (input) => void this.dispatch(new PendingInput(input)).catch(() => undefined),

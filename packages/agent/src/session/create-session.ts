@@ -108,6 +108,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     session: subAgents,
     hold: (isStarted) => outside.holding(isStarted) ?? subAgents.heldAbove(isStarted),
     heldAbove: (isStarted) => subAgents.heldAbove(isStarted),
+    mayPause: () => base.rejectsWithoutReviewer !== true && !subAgents.isOfCall,
     reconcile: () => void dispatch(),
     ...outputHooks(base, output),
     async ask(effect) {
@@ -145,7 +146,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 const outputHooks = <Answer>(
   base: SessionBase,
   output: SessionOutput<Answer>,
-): Omit<MachineHooks, "session" | "hold" | "heldAbove" | "reconcile" | "ask" | "broken"> => ({
+): Omit<MachineHooks, "session" | "hold" | "heldAbove" | "mayPause" | "reconcile" | "ask" | "broken"> => ({
   notify: (notice) => output.progress(notice),
   isObserved: () => output.runs.isObserved,
   published: output.published,

@@ -23,6 +23,7 @@ export interface SharedHost extends Required<
     | "requests"
     | "current"
     | "isPaused"
+    | "mayPause"
     | "untilResumed"
     | "dispatchLate"
     | "notify"
@@ -87,6 +88,7 @@ class RunHost implements EffectHost, ProgramDriver {
   declare readonly requests: SharedHost["requests"];
   declare readonly current: SharedHost["current"];
   declare readonly isPaused: SharedHost["isPaused"];
+  declare readonly mayPause: SharedHost["mayPause"];
   declare readonly untilResumed: SharedHost["untilResumed"];
   declare readonly dispatchLate: SharedHost["dispatchLate"];
   declare readonly notify: SharedHost["notify"];
@@ -117,6 +119,7 @@ class RunHost implements EffectHost, ProgramDriver {
     this.requests = shared.requests;
     this.current = shared.current;
     this.isPaused = shared.isPaused;
+    this.mayPause = shared.mayPause;
     this.untilResumed = shared.untilResumed;
     this.dispatchLate = shared.dispatchLate;
     this.notify = shared.notify;

@@ -55,6 +55,8 @@ export interface MachineHooks extends MachineErrorHooks {
   readonly hold: (isStarted: boolean) => Promise<void> | undefined;
   /** The same for what holds the sessions above this one, of which its call is a part. */
   readonly heldAbove: (isStarted: boolean) => Promise<void> | undefined;
+  /** Whether a person can resume the session. */
+  readonly mayPause: () => boolean;
   /** Starts what the state wants and nothing holds anymore. */
   readonly reconcile: () => void;
   /** The session in the contexts of its tools. */

@@ -1,12 +1,17 @@
-import { answers, callsTools, MockLlmCaller, type MockScript } from "@moora/llm/testing";
+import { answers, callsTools, fails, MockLlmCaller, type MockScript } from "@moora/llm/testing";
+import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import {
+  agentTool,
+  askHuman,
   defineAgent,
+  runTask,
   startSession,
   stateAt,
   verifySession,
   type Agent,
   type Guardrail,
+  type GuardrailVerdict,
   type Session,
   type Tool,
 } from "../../src/index.ts";
@@ -16,11 +21,13 @@ import { failureOf, toolOf } from "../support.ts";
 interface Scene {
   readonly session: Session;
   readonly llm: MockLlmCaller;
+  readonly clock: TestClock;
 }
 
 function guarded(guardrails: readonly Guardrail[], script: MockScript, tools: readonly Tool[] = []): Scene {
   const llm = new MockLlmCaller(script);
-  return { llm, session: startSession(defineAgent({ llm, tools, guardrails })) };
+  const clock = new TestClock(1_000);
+  return { llm, clock, session: startSession(defineAgent({ llm, tools, guardrails }), { clock }) };
 }
 
 /** All texts of a request. */
@@ -140,7 +147,9 @@ describe("a check of the input", () => {
     const untyped: Guardrail = JSON.parse('{"name": "calm"}');
     const { session } = guarded([{ ...untyped, input: () => JSON.parse('{"deny": "no"}') }], []);
     expect(await failureOf(session.ask("Hi."))).toMatchObject({
-      message: expect.stringContaining("Return { replace }, { block } or { ask }."),
+      message: expect.stringContaining(
+        "calm: A check of this place returns { replace }, { block }, { ask } with a text, or nothing.",
+      ),
     });
   });
 });
@@ -259,6 +268,218 @@ describe("a check of answers", () => {
     expect(session.current().reActContext.control.type).toBe("Custom");
     await session.resume();
     expect((await run).text).toBe("Hm.");
+  });
+});
+
+/** Lets a text pass that does not contain EVIL, and has this verdict of any other. */
+const evil = (verdict: GuardrailVerdict) => (text: string) => (text.includes("EVIL") ? verdict : undefined);
+
+const removes = evil({ replace: "[x]" });
+
+describe("no way around a guardrail:", () => {
+  const reads = toolOf("read", () => "EVIL text", { replay: "safe" });
+
+  it.each([{ replace: "[x]" }, { block: "no" }])(
+    "a summary contains no result that was not checked: %j",
+    async (verdict) => {
+      const llm = new MockLlmCaller([
+        callsTools([{ name: "read" }]),
+        answers("A summary."),
+        answers("Done."),
+      ]);
+      const agent = defineAgent({
+        llm,
+        tools: [reads],
+        config: { reflection: { everyNSteps: 1 } },
+        guardrails: [{ name: "g", result: evil(verdict) }],
+      });
+      await startSession(agent)
+        .ask("Read.")
+        .then(undefined, () => undefined);
+      expect(JSON.stringify(llm.requests)).not.toContain("EVIL");
+    },
+  );
+
+  it("an answer is checked that a queued message has overtaken", async () => {
+    const first = Promise.withResolvers<void>();
+    const llm = new MockLlmCaller(async ({ messages }) => {
+      if (messages.length > 1) return answers("Two.");
+      await first.promise;
+      return answers("EVIL one");
+    });
+    const session = startSession(defineAgent({ llm, guardrails: [{ name: "g", answer: removes }] }));
+    const run = session.ask("Hi.");
+    await turns();
+    await session.send("And more.");
+    first.resolve();
+    await run;
+    await session.settled();
+    expect(JSON.stringify(session.current())).not.toContain("EVIL");
+    expect(JSON.stringify(llm.requests)).not.toContain("EVIL");
+  });
+
+  it("a canceled answer that a person was asked about reaches no model", async () => {
+    const { session, llm } = guarded(
+      [{ name: "g", answer: evil({ ask: "look" }) }],
+      [answers("EVIL one"), answers("Hello.")],
+    );
+    const failed = failureOf(session.ask("Hi."));
+    await turns();
+    await session.cancel();
+    await session.resume();
+    await failed;
+    await session.ask("Again.");
+    expect(sent(llm, 1)).not.toContain("EVIL");
+    expect(JSON.stringify(session.current())).not.toContain("EVIL");
+  });
+
+  it("an answer whose check was canceled is checked in the next loop", async () => {
+    let calls = 0;
+    const slow: Guardrail = {
+      name: "g",
+      answer(text) {
+        calls += 1;
+        return calls === 1 ? new Promise<undefined>(() => undefined) : removes(text);
+      },
+    };
+    const { session, llm } = guarded([slow], [answers("EVIL one"), answers("Hello.")]);
+    const failed = failureOf(session.ask("Hi."));
+    await turns();
+    await session.cancel();
+    await failed;
+    await session.ask("Again.");
+    expect(sent(llm, 1)).not.toContain("EVIL");
+  });
+
+  it("a check that throws lets no answer pass, also not to the next loop", async () => {
+    const throws = (text: string) => {
+      if (text.includes("EVIL")) throw new Error("EVIL is too long.");
+      return undefined;
+    };
+    const { session, llm } = guarded(
+      [{ name: "g", answer: throws }],
+      [answers("EVIL one"), answers("Hello.")],
+    );
+    expect(await failureOf(session.ask("Hi."))).toMatchObject({
+      reason: "HandlerFailed",
+      message: expect.stringContaining("g: EVIL is too long."),
+    });
+    await session.ask("Again.");
+    expect(sent(llm, 1)).not.toContain("EVIL");
+    expect(JSON.stringify(session.current().messages)).not.toContain("EVIL");
+  });
+
+  it("a person who paused the session for another reason is asked after that", async () => {
+    const held = Promise.withResolvers<void>();
+    const waits: Guardrail = {
+      name: "g",
+      async input(text) {
+        await held.promise;
+        return evil({ ask: "look" })(text);
+      },
+    };
+    const { session, llm } = guarded([waits], [answers("Hello.")]);
+    const run = session.ask("EVIL");
+    await turns();
+    await session.pause("Lunch.");
+    held.resolve();
+    await turns();
+    expect(session.current().paused?.reason).toBe("Lunch.");
+    await session.resume();
+    await turns();
+    expect(session.current().paused?.reason).toBe("g: look");
+    expect(llm.callCount).toBe(0);
+    await session.resume();
+    expect((await run).text).toBe("Hello.");
+  });
+
+  it("a task and a sub-agent, which no person can resume, fail where a person would be asked", async () => {
+    const asks: Guardrail = { name: "g", input: evil({ ask: "look" }) };
+    const task = runTask(defineAgent({ llm: new MockLlmCaller([]), guardrails: [asks] }), "EVIL");
+    expect(await failureOf(task)).toMatchObject({ message: expect.stringContaining("No person can resume") });
+    const helper = defineAgent({ name: "helper", llm: new MockLlmCaller([]), guardrails: [asks] });
+    const llm = new MockLlmCaller([
+      callsTools([{ name: "helper", arguments: { task: "EVIL" } }]),
+      answers("It failed."),
+    ]);
+    const tools = [agentTool(helper, { name: "helper", description: "Helps." })];
+    const session = startSession(defineAgent({ llm, tools }));
+    expect((await session.ask("Go.")).text).toBe("It failed.");
+    expect(sent(llm, 1)).toContain("No person can resume");
+  });
+
+  it("what a person answers to a question of the agent is checked as an input", async () => {
+    const llm = new MockLlmCaller([
+      callsTools([{ name: "ask_human", arguments: { question: "Which?" } }]),
+      answers("Thanks."),
+    ]);
+    const agent = defineAgent({ llm, tools: [askHuman()], guardrails: [{ name: "g", input: removes }] });
+    const session = startSession(agent);
+    session.onEvent(() => undefined);
+    const run = session.ask("Hi.");
+    await turns();
+    const [question] = session.questions();
+    if (question === undefined) throw new Error("No question is open.");
+    await session.decide(question, { answer: "EVIL" }, "ada");
+    await run;
+    expect(sent(llm, 1)).not.toContain("EVIL");
+  });
+});
+
+describe("a session with guardrails continues", () => {
+  it("after a block whose reason its own check would block", async () => {
+    const { session, clock } = guarded(
+      [{ name: "g", input: (text) => (bomb(text) ? { block: "asks for a bomb" } : undefined) }],
+      [answers("Hello.")],
+    );
+    expect(await failureOf(session.ask("A bomb."))).toMatchObject({ reason: "Blocked" });
+    clock.advance(1);
+    expect((await session.ask("Hi.")).text).toBe("Hello.");
+  });
+
+  it("after a check that throws on a text of an earlier loop", async () => {
+    const throws = (text: string) => {
+      if (bomb(text)) throw new Error("no JSON");
+      return undefined;
+    };
+    const { session, llm, clock } = guarded([{ name: "g", input: throws }], [answers("Hello.")]);
+    await failureOf(session.ask("A bomb."));
+    clock.advance(1);
+    expect((await session.ask("Hi.")).text).toBe("Hello.");
+    expect(sent(llm, 0)).toContain("[g: The check has failed.]");
+  });
+
+  it("with a text that a person has allowed, after the model call has failed", async () => {
+    const llm = new MockLlmCaller([fails("invalid-request"), answers("Hello.")]);
+    const session = startSession(
+      defineAgent({ llm, guardrails: [{ name: "g", input: evil({ ask: "look" }) }] }),
+    );
+    const failed = failureOf(session.ask("EVIL"));
+    await turns();
+    await session.resume();
+    await failed;
+    const run = session.ask("Again.");
+    await turns();
+    expect(session.current().paused?.reason).toBe("g: look");
+    await session.resume();
+    await run;
+    expect(sent(llm, 1)).toContain("EVIL");
+  });
+
+  it("after a replacement by nothing", async () => {
+    const { session, llm } = guarded([{ name: "g", input: () => ({ replace: "" }) }], [answers("Hello.")]);
+    await session.ask("Hi.");
+    expect(sent(llm, 0)).toContain("[removed by g]");
+  });
+
+  it("with all reasons of the guardrails that ask, in one pause", async () => {
+    const asks = (name: string): Guardrail => ({ name, input: () => ({ ask: "look" }) });
+    const { session } = guarded([asks("a"), asks("b")], [answers("Hello.")]);
+    const run = session.ask("Hi.");
+    await turns();
+    expect(session.current().paused?.reason).toBe("a: look; b: look");
+    await session.resume();
+    expect((await run).text).toBe("Hello.");
   });
 });
 

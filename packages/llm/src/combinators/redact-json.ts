@@ -1,13 +1,18 @@
 import { redactor, secretMark } from "../failure-text.ts";
 
-/** Keys of well-known providers, tokens, private keys, and credentials of HTTP. */
-const knownSecrets =
-  /\b(?:sk|rk|pk|gsk|xai|hf|gh[opsu]|github_pat|glpat|xox[abeprs])[-_][A-Za-z0-9_-]{16,}|\bAIza[A-Za-z0-9_-]{30,}|\bA[KS]IA[A-Z0-9]{16}\b|\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*|-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,20}PRIVATE KEY-----)?|(?<=\b(?:Bearer|Basic) )[A-Za-z0-9+/._~-]{8,}=*/g;
+/** Keys of well-known providers, tokens and private keys. A key of random characters has a digit; a name of a program may have none. */
+export const knownKeys: RegExp =
+  /\b(?:sk|rk|pk|gsk|xai|hf|gh[opsu]|github_pat|glpat|xox[abeprs])[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{16,}|\bAIza[A-Za-z0-9_-]{30,}|\bA[KS]IA[A-Z0-9]{16}\b|\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*|-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,20}PRIVATE KEY-----)?/g;
+
+/** Credentials of HTTP. In texts of people these are words. */
+const credentials = /(?<=\b(?:Bearer|Basic) )[A-Za-z0-9+/._~-]{8,}=*/g;
 
 /** Copies a value of JSON with every secret in its texts replaced by `[secret]`: the given ones, and those of known formats. */
 export function redactJson<Value>(value: Value, secrets: readonly string[]): Value {
   const redact = redactor(secrets);
-  return mapTexts(value, (text) => redact(text).replaceAll(knownSecrets, secretMark));
+  return mapTexts(value, (text) =>
+    redact(text).replaceAll(knownKeys, secretMark).replaceAll(credentials, secretMark),
+  );
 }
 
 /**

@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Interrupts } from "../../src/cli/terminal/interrupts.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
@@ -28,6 +29,23 @@ describe("moora run", () => {
     const at = host();
     await at.run(["run", "hello"]);
     expect(at.stderr.text).toMatch(/not a language model.*OPENAI_API_KEY.*--model/s);
+  });
+
+  it("cancels where a guardrail asks a person, since nothing can resume a session without a log", async () => {
+    const modules = join(import.meta.dirname, "../../../agent/src/index.ts");
+    const testing = join(import.meta.dirname, "../../../llm/src/testing/index.ts");
+    writeFileSync(
+      place.at("agent.ts"),
+      `import { defineAgent } from ${JSON.stringify(modules)};
+import { MockLlmCaller } from ${JSON.stringify(testing)};
+const money = { name: "money", input: (text) => (text.includes("wire") ? { ask: "Money." } : undefined) };
+export const agent = defineAgent({ llm: new MockLlmCaller([]), guardrails: [money] });
+`,
+    );
+    const at = host();
+    expect(await at.run(["run", "wire 7", "--agent", place.at("agent.ts")])).toBe(130);
+    expect(at.stderr.text).toContain("paused: money: Money.");
+    expect(at.stderr.text).toContain("run it with --session");
   });
 
   it("joins its arguments, and reads a task from standard input", async () => {

@@ -62,11 +62,21 @@ export async function openCliSession(
   const { clock } = host;
   const session = startSession(agent, { id: newId, clock, context, ...logLines(call.options, screen) });
   session.onEvent(onEvent);
+  session.onEvent((event) => {
+    if (event.type === "Paused") void refusePause(session, screen, event.reason);
+  });
   const close = async (): Promise<void> => {
     await session.close();
     await closeTools();
   };
   return { session, hints: undefined, shutdown: close, close };
+}
+
+/** Without a log no other command can resume the session: what a guardrail asks a person is refused. */
+async function refusePause(session: Session<unknown>, screen: Screen, reason?: string): Promise<void> {
+  screen.dim("A guardrail asks a person. To decide, run it with --session.");
+  await session.cancel(reason);
+  await session.resume();
 }
 
 interface SessionAgent extends Pick<OpenParts, "chosen" | "screen"> {
