@@ -1,11 +1,11 @@
 // An agent that knows its users across sessions: what it remembers in one is before the first request of the next.
 // Run it: node_modules/.bin/node --conditions=@moora/source examples/memory.ts
 import { defineAgent, runTask } from "@moora/agent";
-import { sqliteMemory } from "@moora/event-log/sqlite";
+import { sqliteMemoryStore } from "@moora/event-log/sqlite";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { memoryContext, memoryTools, recallAtStart } from "@moora/tools";
 
-await using store = sqliteMemory(":memory:"); // a file, to keep it
+await using store = sqliteMemoryStore(":memory:"); // a file, to keep it
 const llm = new MockLlmCaller([
   callsTools([{ name: "remember", arguments: { text: "Prefers tea to coffee." } }]),
   answers("Noted."),

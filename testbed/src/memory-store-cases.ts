@@ -206,9 +206,8 @@ export const memoryStoreCases: readonly MemoryStoreCase[] = [
           code: "InvalidRecord",
         });
       }
-      await expect(store.remember("ada", { id: "1", text: "x", at: Number.NaN })).rejects.toThrow(
-        /^at must be/,
-      );
+      for (const at of [Number.NaN, Infinity, 1e20, -8.64e15 - 1])
+        await expect(store.remember("ada", { id: "1", text: "x", at })).rejects.toThrow(/^at must be/);
       for (const limit of [0, -1, 1.5, 1_001, Number.NaN]) {
         await expect(store.recall("ada", { limit })).rejects.toThrow(
           /^limit must be an integer from 1 to 1000/,

@@ -185,10 +185,7 @@ function foundTools(state: AgentState, query: unknown, timestamp: number): Inter
   const most = typeof toolSearch === "object" ? toolSearch.maxFound : undefined;
   const { always = [], found = [], hidden = [] } = offeredToolsAt(state) ?? {};
   const usable = new Set([...always, ...found, ...hidden]);
-  const tools = Object.entries(state.tools)
-    .filter(([name]) => usable.has(name))
-    .map(([name, definition]) => ({ ...definition, name }));
-  const fitting = searchTools(tools, query, most ?? foundByDefault);
+  const fitting = searchTools(state.tools, usable, query, most ?? foundByDefault);
   if (fitting.length === 0) return { isError: false, content: namesText(hidden) };
   const lines = fitting.map(({ name, description }) => `${name}: ${oneLine(description, maxDescription)}`);
   const names = hiddenAmong(

@@ -126,10 +126,11 @@ export const problemSchema = z.object({
 });
 
 /**
- * The schema of a session in a list. `seq` is its last record, and `updatedAt` the time of that record, in milliseconds since 1970. `title` is
- * the text `title` of its application data, else the beginning of its first message, with escapes for hidden characters. `state` has the name
- * of its control state, and the number of its open questions. `cost` is that of its model calls, where their prices are known. A list does not have what it would be too much to read, and the answer to a creation and servers of older releases have none
- * of them.
+ * The schema of a session in a list. `seq` is its last record, and `updatedAt` the time of that record, in milliseconds since 1970.
+ * `title` is the text `title` of its application data, else the beginning of its first message, with escapes for hidden characters.
+ * `state` has the name of its control state, and the number of its open questions. `cost` is that of its model calls, where their
+ * prices are known. A list does not have what it would be too much to read, and the answer to a creation and servers of older
+ * releases have none of them.
  */
 export const sessionSummarySchema = z.object({
   id,

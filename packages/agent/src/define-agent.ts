@@ -45,17 +45,18 @@ import { toolRegistry } from "./tool-registry.ts";
 
 /**
  * The options of `defineAgent`. Only `llm` is required. `Schema` is the type of `answer`, default: no schema; `Data` that of the
- * application data; `Context` that of what the handlers need of the host.
+ * application data; `Context` that of what the handlers need of the host; `Tools` that of the tools.
  */
 export interface AgentOptions<
   Schema extends StandardSchema | JsonObject | undefined = undefined,
   Data = unknown,
   Context = unknown,
+  Tools extends readonly Tool[] = readonly Tool[],
 > {
   /** The model. */
   readonly llm: LlmCaller;
   /** The tools that the model may call. Default: none. */
-  readonly tools?: readonly Tool[];
+  readonly tools?: Tools;
   /**
    * The instructions at the beginning of each request; the same as `config.systemPrompt`, and used instead of it. Default:
    * none.
@@ -138,7 +139,7 @@ export function defineAgent<
   Context = unknown,
   const Tools extends readonly Tool[] = readonly Tool[],
 >(
-  options: AgentOptions<Schema, Data, Context> & { readonly tools?: Tools },
+  options: AgentOptions<Schema, Data, Context, Tools>,
 ): WithNeed<
   Agent<AnswerOf<Schema>, NoInfer<Data>, NoInfer<Tools>[number]>,
   NoInfer<Context> & ContextNeededBy<NoInfer<Tools>[number]>

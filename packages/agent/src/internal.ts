@@ -9,6 +9,7 @@ export {
   openCallsOf,
 } from "@moora/agent-core-state-machine/internal";
 export { answerOfText } from "./answer-of-text.ts";
+export { callsSince } from "./calls-since.ts";
 export { checkIsReached } from "./check-arguments.ts";
 export { contentProblem } from "./user-message.ts";
 export { isSameJson } from "./durable/canonical-json.ts";

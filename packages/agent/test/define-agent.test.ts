@@ -11,6 +11,7 @@ import {
   type AgentConfig,
   type AgentConfigChange,
   type PriceList,
+  type Tool,
 } from "../src/index.ts";
 import { failureOf, toolOf } from "./support.ts";
 
@@ -426,6 +427,26 @@ describe("what is put where something else is expected is refused, with the plac
     expectTypeOf<LlmSettings>().toExtend<AgentConfig["settings"]>();
     // @ts-expect-error A misspelt setting does not compile.
     expect(() => defineAgent({ llm, config: { settings: { temperatur: 3 } } })).toThrow("temperature");
+  });
+});
+
+describe("the tools of an agent", () => {
+  const named = <Name extends string>(name: Name) =>
+    defineTool({ name, description: "Does it.", input: z.object({}), execute: () => "done" });
+
+  it("may be a list of unknown length with others after it, as of the tools of a server", () => {
+    const list: readonly Tool[] = [named("read")];
+    const agent = defineAgent({ llm, tools: [...list, named("write")] });
+    expect(Object.keys(agent.tools)).toEqual(["read", "write"]);
+    const around = defineAgent({ llm, tools: [named("write"), ...list, ...list.slice(1)] });
+    expect(Object.keys(around.tools)).toEqual(["write", "read"]);
+    const changing: Tool[] = [...list];
+    expect(Object.keys(defineAgent({ llm, tools: changing }).tools)).toHaveLength(1);
+  });
+
+  it("keep their types where they are written down", () => {
+    const agent = defineAgent({ llm, tools: [named("read"), named("write")] });
+    expectTypeOf<NonNullable<(typeof agent)["~tools"]>["name"]>().toEqualTypeOf<"read" | "write">();
   });
 });
 

@@ -4,7 +4,7 @@ import { createDatabase } from "@moora/testbed/postgres/database";
 import { failOnDriverWarnings } from "@moora/testbed/postgres/driver-warnings";
 import { poolOn } from "@moora/testbed/postgres/server";
 import { checkMemories, memoryStoreCases } from "@moora/testbed/memory-store-cases";
-import { postgresLog, postgresMemory } from "../src/index.ts";
+import { postgresLog, postgresMemoryStore } from "../src/index.ts";
 
 let url: string;
 let pool: pg.Pool;
@@ -24,12 +24,12 @@ afterAll(async () => {
 describe("memories in PostgreSQL", () => {
   it.each(memoryStoreCases)("$name", async (memoryCase) => {
     const prefix = newPrefix();
-    await checkMemories(memoryCase, (options) => postgresMemory(pool, { ...options, prefix }));
+    await checkMemories(memoryCase, (options) => postgresMemoryStore(pool, { ...options, prefix }));
   });
 
   it("create their table once, also when two processes begin at the same time, beside those of a log", async () => {
     const schema = "some-schema";
-    const stores = [1, 2, 3].map(() => postgresMemory(url, { schema }));
+    const stores = [1, 2, 3].map(() => postgresMemoryStore(url, { schema }));
     await Promise.all(
       stores.map(async (store, at) => await store.remember("ada", { id: `${at}`, text: `Fact ${at}.`, at })),
     );
@@ -43,21 +43,21 @@ describe("memories in PostgreSQL", () => {
 
   it("work for a role that may not create tables, once they exist", async () => {
     const prefix = newPrefix();
-    await using owner = postgresMemory(url, { prefix });
+    await using owner = postgresMemoryStore(url, { prefix });
     await owner.remember("ada", { id: "1", text: "Prefers tea.", at: 1 });
     await pool.query(
       `CREATE ROLE reader LOGIN PASSWORD 'reader'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader`,
     );
     const address = new URL(url);
     [address.username, address.password] = ["reader", "reader"];
-    await using store = postgresMemory(address.href, { prefix });
+    await using store = postgresMemoryStore(address.href, { prefix });
     expect(await store.recall("ada", { text: "tea", limit: 9 })).toHaveLength(1);
     await expect(store.forgetUser("ada")).rejects.toMatchObject({ code: "LogWrite" });
   });
 
   it("store once when the connection breaks after the statement was sent", async () => {
     const prefix = newPrefix();
-    await using store = postgresMemory(pool, { prefix });
+    await using store = postgresMemoryStore(pool, { prefix });
     await store.recall("ada", { limit: 1 });
     const holder = await pool.connect();
     await holder.query(`BEGIN; LOCK TABLE ${prefix}memories IN ACCESS EXCLUSIVE MODE`);
@@ -74,18 +74,18 @@ describe("memories in PostgreSQL", () => {
   });
 
   it("fail with an error that has no password, and refuse other sources and options", async () => {
-    const store = postgresMemory("postgres://ada:some-password@127.0.0.1:1/none", { busyTimeoutMs: 50 });
+    const store = postgresMemoryStore("postgres://ada:some-password@127.0.0.1:1/none", { busyTimeoutMs: 50 });
     const error: unknown = await store.recall("ada", { limit: 1 }).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ name: "LogError" });
     expect(JSON.stringify(error)).not.toContain("some-password");
     await store.close();
     for (const source of ["", 7, null, undefined, {}]) {
-      const message = "postgresMemory needs a connection string or a pool of pg.";
-      expect(() => postgresMemory(source as string)).toThrow(message);
+      const message = "postgresMemoryStore needs a connection string or a pool of pg.";
+      expect(() => postgresMemoryStore(source as string)).toThrow(message);
     }
     const options: object = { table: "x" };
-    expect(() => postgresMemory(url, options)).toThrow('Unknown option "table" of postgresMemory.');
-    expect(() => postgresMemory(url, { prefix: "a'b" })).toThrow(/^A schema or prefix must have/);
+    expect(() => postgresMemoryStore(url, options)).toThrow('Unknown option "table" of postgresMemoryStore.');
+    expect(() => postgresMemoryStore(url, { prefix: "a'b" })).toThrow(/^A schema or prefix must have/);
   });
 });
 

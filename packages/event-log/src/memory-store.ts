@@ -14,7 +14,7 @@ export interface Memory {
   readonly id: string;
   /** 1 to 2,000 characters. */
   readonly text: string;
-  /** When it was remembered, in milliseconds since 1970. */
+  /** When it was remembered, in milliseconds since 1970: a time that a `Date` can have. */
   readonly at: number;
 }
 
@@ -86,6 +86,8 @@ const maxWordLength = 64;
 /** Shorter words match only the same word. */
 const minPrefixLength = 3;
 const maxVectorLength = 4_096;
+/** The last time of a `Date`. */
+const maxTime = 8.64e15;
 /** How many of each list count, and the constant of reciprocal rank fusion. */
 const candidates = 50;
 const rankConstant = 60;
@@ -204,7 +206,7 @@ function checkedMemory(user: string, { id, text, at }: Memory): Memory {
       `The text of a memory must be 1 to ${maxMemoryLength} well-formed characters without NUL, got ${got}.`,
     );
   }
-  if (Number.isFinite(at)) return { id, text, at };
+  if (Math.abs(at) <= maxTime) return { id, text, at };
   throw invalid(`at must be milliseconds since 1970, got ${valueToText(at)}.`);
 }
 

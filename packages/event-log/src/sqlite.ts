@@ -27,8 +27,8 @@ import { Prefix } from "./sqlite/prefix.ts";
 import { SqlSession, type SqlParts } from "./sqlite/session.ts";
 import { warn } from "./warn.ts";
 
-export { sqliteMemory } from "./sqlite/sqlite-memory.ts";
-export type { SqliteMemoryOptions } from "./sqlite/sqlite-memory.ts";
+export { sqliteMemoryStore } from "./sqlite/sqlite-memory-store.ts";
+export type { SqliteMemoryStoreOptions } from "./sqlite/sqlite-memory-store.ts";
 export type { OpenDatabase };
 
 /** Options of {@link sqliteLog}. */

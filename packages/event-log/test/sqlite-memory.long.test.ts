@@ -3,21 +3,21 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { checkMemories, memoryStoreCases } from "@moora/testbed/memory-store-cases";
 import { TemporaryDirectory } from "@moora/testbed/stores";
-import { sqliteLog, sqliteMemory } from "../src/sqlite.ts";
+import { sqliteLog, sqliteMemoryStore } from "../src/sqlite.ts";
 import { appendBodies } from "../src/testing/index.ts";
 
 describe("memories in SQLite", () => {
   it.each(memoryStoreCases)("$name", async (memoryCase) => {
     using directory = new TemporaryDirectory();
-    await checkMemories(memoryCase, (options) => sqliteMemory(directory.file("memories.db"), options));
+    await checkMemories(memoryCase, (options) => sqliteMemoryStore(directory.file("memories.db"), options));
   });
 
   it("keep them in a file that only its user can read, or in memory", async () => {
     using directory = new TemporaryDirectory();
-    await using store = sqliteMemory(directory.file("memories.db"));
+    await using store = sqliteMemoryStore(directory.file("memories.db"));
     await store.remember("ada", { id: "1", text: "Prefers tea.", at: 1 });
     expect(statSync(directory.file("memories.db")).mode & 0o777).toBe(0o600);
-    await using inMemory = sqliteMemory(":memory:");
+    await using inMemory = sqliteMemoryStore(":memory:");
     await inMemory.remember("ada", { id: "1", text: "Prefers tea.", at: 1 });
     expect(await inMemory.recall("ada", { text: "tea", limit: 1 })).toHaveLength(1);
   });
@@ -26,7 +26,7 @@ describe("memories in SQLite", () => {
     using directory = new TemporaryDirectory();
     const file = directory.file("log.db");
     await using log = sqliteLog(file);
-    await using store = sqliteMemory(file);
+    await using store = sqliteMemoryStore(file);
     await store.remember("ada", { id: "1", text: "Prefers tea.", at: 1 });
     const session = await log.create("ada", "{}");
     const records = await appendBodies(session, "{}");
@@ -38,7 +38,7 @@ describe("memories in SQLite", () => {
   it("keep the index the same as the table, whatever is replaced and removed", async () => {
     using directory = new TemporaryDirectory();
     const file = directory.file("memories.db");
-    await using store = sqliteMemory(file);
+    await using store = sqliteMemoryStore(file);
     for (let at = 0; at < 50; at += 1) {
       await store.remember("ada", { id: `${at % 7}`, text: `Fact ${at} of ${at % 5}.`, at });
       if (at % 3 === 0) await store.forget("ada", `${at % 4}`);
@@ -53,7 +53,7 @@ describe("memories in SQLite", () => {
   it("wait for another connection that writes, and fail with LogBusy after the timeout", async () => {
     using directory = new TemporaryDirectory();
     const file = directory.file("memories.db");
-    await using store = sqliteMemory(file, { busyTimeoutMs: 0 });
+    await using store = sqliteMemoryStore(file, { busyTimeoutMs: 0 });
     await store.remember("ada", { id: "1", text: "Prefers tea.", at: 1 });
     using other = new DatabaseSync(file);
     other.exec("BEGIN IMMEDIATE");
@@ -65,7 +65,7 @@ describe("memories in SQLite", () => {
   });
 
   it("name the release of Node.js to use where SQLite has no FTS5", async () => {
-    const store = sqliteMemory(":memory:", {
+    const store = sqliteMemoryStore(":memory:", {
       openDatabase(path, options) {
         const database = new DatabaseSync(path, options);
         const prepare = database.prepare.bind(database);
@@ -75,7 +75,7 @@ describe("memories in SQLite", () => {
     });
     await expect(store.recall("ada", { limit: 1 })).rejects.toMatchObject({
       code: "UnsupportedRuntime",
-      message: expect.stringContaining("Use Node.js 22.16 or newer, or postgresMemory."),
+      message: expect.stringContaining("Use Node.js 22.16 or newer, or postgresMemoryStore."),
     });
     await store.close();
   });
@@ -83,22 +83,24 @@ describe("memories in SQLite", () => {
   it("refuse a file of another kind, and options that do not exist", () => {
     using directory = new TemporaryDirectory();
     writeFileSync(directory.file("text.db"), "Some other text. ".repeat(100));
-    expect(() => sqliteMemory(directory.file("text.db"))).toThrow(/^The log could not open: /);
-    expect(() => sqliteMemory("")).toThrow(/^sqliteMemory needs the path of a file/);
+    expect(() => sqliteMemoryStore(directory.file("text.db"))).toThrow(/^The log could not open: /);
+    expect(() => sqliteMemoryStore("")).toThrow(/^sqliteMemoryStore needs the path of a file/);
     const options: object = { embedding: () => [1] };
-    expect(() => sqliteMemory(":memory:", options)).toThrow('Unknown option "embedding" of sqliteMemory.');
+    expect(() => sqliteMemoryStore(":memory:", options)).toThrow(
+      'Unknown option "embedding" of sqliteMemoryStore.',
+    );
     const wrong: object = { embed: "a model" };
-    expect(() => sqliteMemory(":memory:", wrong)).toThrow(
-      'embed of sqliteMemory must be a function, got "a model".',
+    expect(() => sqliteMemoryStore(":memory:", wrong)).toThrow(
+      'embed of sqliteMemoryStore must be a function, got "a model".',
     );
   });
 
   it.skipIf(process.getuid?.() === 0)("are read from a file that may not be written", async () => {
     using directory = new TemporaryDirectory();
     const file = directory.file("memories.db");
-    await sqliteMemory(file).remember("ada", { id: "1", text: "Prefers tea.", at: 1 });
+    await sqliteMemoryStore(file).remember("ada", { id: "1", text: "Prefers tea.", at: 1 });
     chmodSync(file, 0o400);
-    await using store = sqliteMemory(file);
+    await using store = sqliteMemoryStore(file);
     expect(await store.recall("ada", { text: "tea", limit: 1 })).toHaveLength(1);
     await expect(store.forgetUser("ada")).rejects.toMatchObject({ code: "LogWrite" });
   });

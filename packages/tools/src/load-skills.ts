@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { parse } from "yaml";
 import { defineTool, type Tool } from "@moora/agent-core-effects";
 import { checkOptions, oneLine, oneOf, refuse, type OptionForms } from "@moora/agent-core-effects/internal";
 import type { JsonObject } from "@moora/llm";
@@ -14,6 +13,7 @@ import {
   InvalidSkill,
   maxDescriptionLength,
   readSkillText,
+  type ParseYaml,
   type SkillMetadata,
   type SkillText,
 } from "./skills/skill-text.ts";
@@ -89,7 +89,7 @@ export async function loadSkills(folder: string, options: LoadSkillsOptions = {}
 async function skillIn(
   parent: RootFolder,
   folder: string,
-  parseYaml: typeof parse,
+  parseYaml: ParseYaml,
   signal: AbortSignal,
 ): Promise<Skill | undefined> {
   try {
@@ -166,7 +166,7 @@ function instructionsOf({ metadata, instructions, files }: Skill): string {
   return [`The skill ${metadata.name}:`, "", instructions, ...listed, ...scripts].join("\n");
 }
 
-async function loadYaml(): Promise<typeof parse> {
+async function loadYaml(): Promise<ParseYaml> {
   try {
     return (await import("yaml")).parse;
   } catch (error) {

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { defineAgent, defineTool, runTask } from "@moora/agent";
 import type { Tool } from "@moora/agent-core-effects";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
@@ -331,6 +331,17 @@ describe("loadSkills", () => {
     const options = ["--conditions=@moora/source", "--input-type=module", "--eval", program];
     const { stdout } = spawnSync(process.execPath, options, { cwd: import.meta.dirname, encoding: "utf8" });
     expect(stdout).toBe("loadSkills needs the package yaml. Run: npm install yaml\n");
+  });
+
+  it("imports no types of yaml, which would be in our declarations: users need not have the package", () => {
+    const folder = join(import.meta.dirname, "../src");
+    const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
+      file.endsWith(".ts"),
+    );
+    expect(sources).toContain("load-skills.ts");
+    expect(
+      sources.filter((file) => readFileSync(join(folder, file), "utf8").includes('from "yaml"')),
+    ).toEqual([]);
   });
 
   it("refuses a folder that does not exist, and options that do not exist", async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { sqliteMemory } from "@moora/event-log/sqlite";
+import { sqliteMemoryStore } from "@moora/event-log/sqlite";
 import {
   calculatorTool,
   currentTimeTool,
@@ -21,7 +21,7 @@ describe("the README of the package", () => {
     currentTimeTool(),
     fetchUrlTool(),
     ...fileTools({ root: import.meta.dirname }),
-    ...memoryTools(sqliteMemory(":memory:")),
+    ...memoryTools(sqliteMemoryStore(":memory:")),
     ...skills.tools,
   ])("names the tool $name and its risk", ({ name, definition }) => {
     const row = readme.split("\n").find((line) => line.startsWith(`| \`${name}\``));

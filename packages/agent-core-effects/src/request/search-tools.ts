@@ -1,12 +1,13 @@
-/** What a search compares of a tool. */
+/** What a search compares of a tool, beside its name. */
 export interface SearchedTool {
-  readonly name: string;
   readonly formerNames?: readonly string[];
   readonly description: string;
 }
 
 /** Characters of a query and of a description that are read. */
 const maxRead = 2_000;
+/** Words of a query that are compared. */
+const maxWords = 32;
 
 /** The parts of a word: each character of scripts without spaces between words, and what is between them. */
 const parts =
@@ -33,23 +34,46 @@ function isSameWord(a: string, b: string): boolean {
 const hasWord = (words: readonly string[], word: string): boolean =>
   words.some((other) => isSameWord(other, word));
 
+interface IndexedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly names: readonly string[];
+  readonly inName: readonly string[];
+  readonly inText: readonly string[];
+}
+
+type SearchedTools = Readonly<Record<string, SearchedTool>>;
+
+/** The words of the tools of a state: they are immutable, and a conversation searches them many times. */
+const indexes = new WeakMap<SearchedTools, readonly IndexedTool[]>();
+
+function indexed(tools: SearchedTools): readonly IndexedTool[] {
+  const known = indexes.get(tools);
+  if (known !== undefined) return known;
+  const index = Object.entries(tools).map(([name, { formerNames = [], description }]) => {
+    const names = [name, ...formerNames];
+    return { name, description, names, inName: wordsOf(names.join(" ")), inText: wordsOf(description) };
+  });
+  indexes.set(tools, index);
+  return index;
+}
+
 /**
- * The tools that fit a query best, the best first. A word counts three times in a name and once in a description, and less the more tools have
- * it. A tool whose name the query has is the first of equals; else their order is that of the names. What is less than a third as good as the
- * best does not fit.
+ * The tools that fit a query best of those with these names, the best first. A word counts three times in a name and once in a description,
+ * and less the more tools have it. A tool whose name the query has is the first of equals; else their order is that of the names. What is less
+ * than a third as good as the best does not fit. Of a query the first 32 words count.
  */
-export function searchTools<Tool extends SearchedTool>(
-  tools: readonly Tool[],
+export function searchTools(
+  tools: SearchedTools,
+  usable: ReadonlySet<string>,
   query: string,
   most: number,
-): readonly Tool[] {
+): readonly Pick<IndexedTool, "name" | "description">[] {
   const named = new Set(query.split(/[^\w-]+/));
-  const rated = tools.map((tool) => {
-    const names = [tool.name, ...(tool.formerNames ?? [])];
-    const score = names.some((name) => named.has(name)) ? 1 : 0;
-    return { tool, score, inName: wordsOf(names.join(" ")), inText: wordsOf(tool.description) };
-  });
-  for (const word of wordsOf(query)) {
+  const rated = indexed(tools)
+    .filter(({ name }) => usable.has(name))
+    .map((tool) => ({ ...tool, score: tool.names.some((name) => named.has(name)) ? 1 : 0 }));
+  for (const word of wordsOf(query).slice(0, maxWords)) {
     const matches = rated.map(
       (it) => 3 * Number(hasWord(it.inName, word)) + Number(hasWord(it.inText, word)),
     );
@@ -59,7 +83,6 @@ export function searchTools<Tool extends SearchedTool>(
   const best = Math.max(0, ...rated.map(({ score }) => score));
   return rated
     .filter(({ score }) => score > 0 && score >= best / 3)
-    .toSorted((a, b) => b.score - a.score || (a.tool.name < b.tool.name ? -1 : 1))
-    .slice(0, most)
-    .map(({ tool }) => tool);
+    .toSorted((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1))
+    .slice(0, most);
 }

@@ -65,6 +65,8 @@ export async function readDataset(folder: string): Promise<readonly EvalCase[]> 
     if (end === "json") cases.push(textToCase(text, name));
     else if (text.startsWith('{"mark":')) sessions.set(file, text);
     else {
+      if (text.trim() === "")
+        refuse(`The file ${file} of the data set has no cases. Write some, or remove it.`);
       for (const [index, line] of text.split("\n").entries())
         if (line.trim() !== "") cases.push(textToCase(line, `${name}:${index + 1}`));
     }

@@ -3,7 +3,7 @@ import type { EvalUsage } from "./eval-usage.ts";
 /** What became of one case. */
 export interface CaseResult {
   readonly name: string;
-  /** Each from 0 to 1, by the name of the scorer. */
+  /** Each from 0 to 1, by the name of the scorer. 0 for a scorer that gave none, as in a case that was not run. */
   readonly scores: Readonly<Record<string, number>>;
   /** What scorers say of their score, by the name of the scorer. */
   readonly reasons: Readonly<Record<string, string>>;
@@ -37,8 +37,8 @@ export interface EvalReport extends EvalResults {
   readonly problems: readonly string[];
   /** A table for people, with what is wrong below. */
   toText(): string;
-  /** A report for CI systems, in the XML of JUnit. */
-  toJUnit(): string;
+  /** A report for CI systems, in the XML of JUnit. `shown`: what it has of a text, such as without secrets. Default: all of it. */
+  toJUnit(shown?: (text: string) => string): string;
 }
 
 /** When an evaluation is `ok`. */
@@ -62,16 +62,17 @@ export function newReport(
   const passed = cases.filter(({ problem }) => problem === undefined).length;
   const counted = `${passed} of ${cases.length} cases passed`;
   const problems = [
-    ...(passed < minPassRate * cases.length ? [`${counted}, and ${rounded(minPassRate * 100)} % must`] : []),
+    ...(passed / cases.length < minPassRate ? [`${counted}, and ${rounded(minPassRate * 100)} % must`] : []),
     ...dropsIn(results, last, maxDrop),
   ];
-  const verdict = problems.length === 0 ? `ok: ${counted}` : `not ok: ${problems.join("; ")}`;
+  const uncompared = last === undefined && maxDrop < 1 ? "; no last run to compare with" : "";
+  const verdict = problems.length === 0 ? `ok: ${counted}${uncompared}` : `not ok: ${problems.join("; ")}`;
   return {
     ok: problems.length === 0,
     problems,
     ...results,
     toText: () => [...tableOf(results, last), ...remarksOn(results, last), verdict].join("\n"),
-    toJUnit: () => casesToJUnit(cases),
+    toJUnit: (shown = (text) => text) => casesToJUnit(cases, shown),
   };
 }
 
@@ -123,10 +124,11 @@ function remarksOn({ cases }: EvalResults, last: EvalResults | undefined): reado
   });
 }
 
-function casesToJUnit(cases: readonly CaseResult[]): string {
+function casesToJUnit(cases: readonly CaseResult[], shown: (text: string) => string): string {
+  const quoted = (text: string): string => escaped(shown(text));
   const tests = cases.map(({ name, problem, latencyMs }) => {
-    const head = `  <testcase name="${escaped(name)}" time="${latencyMs / 1_000}"`;
-    const failure = `><failure message="${escaped(problem ?? "")}"/></testcase>`;
+    const head = `  <testcase name="${quoted(name)}" time="${latencyMs / 1_000}"`;
+    const failure = `><failure message="${quoted(problem ?? "")}"/></testcase>`;
     return `${head}${problem === undefined ? "/>" : failure}`;
   });
   const failures = cases.filter(({ problem }) => problem !== undefined).length;

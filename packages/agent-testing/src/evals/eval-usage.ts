@@ -1,4 +1,5 @@
 import type { AgentState } from "@moora/agent";
+import { isObject } from "@moora/agent-core-effects/internal";
 
 /** What was used. `cost` is 0 where no price is known. */
 export interface EvalUsage {
@@ -8,6 +9,12 @@ export interface EvalUsage {
 }
 
 export const noUsage: EvalUsage = { tokens: 0, cost: 0 };
+
+const isAmount = (value: unknown): boolean => typeof value === "number" && value >= 0 && value < Infinity;
+
+/** Whether a value counts: with NaN no budget would ever be used up. */
+export const isUsage = (value: unknown): value is EvalUsage =>
+  isObject(value) && isAmount(value["tokens"]) && isAmount(value["cost"]);
 
 export const addUsage = (a: EvalUsage, b: EvalUsage, sign: 1 | -1 = 1): EvalUsage => ({
   tokens: a.tokens + sign * b.tokens,

@@ -17,9 +17,9 @@ import {
   type EvalReport,
   type EvalResults,
 } from "./eval-report.ts";
-import { addUsage, noUsage, usageOf, type EvalUsage } from "./eval-usage.ts";
+import { addUsage, isUsage, noUsage, usageOf, type EvalUsage } from "./eval-usage.ts";
 import { runCase, type RecordedCase } from "./run-case.ts";
-import { builtInScorers, type Score, type Scorer } from "./scorers.ts";
+import { builtInScorers, isShare, type Score, type Scorer } from "./scorers.ts";
 
 /** The options of `evaluate`. */
 export interface EvaluateOptions {
@@ -47,12 +47,24 @@ export interface EvaluateOptions {
   readonly clock?: Clock;
 }
 
-const share = {
-  expectation: "a number from 0 to 1",
-  fits: (value: unknown) => typeof value === "number" && value >= 0 && value <= 1,
-};
+const share = { expectation: "a number from 0 to 1", fits: isShare };
 
 const bag = { expectation: "an object", fits: isObject };
+
+/** Whether a value has what a run is compared with. One without a score would let any drop pass. */
+function isResults(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { cases, scores, usage, latencyMs } = value;
+  return (
+    Array.isArray(cases) &&
+    cases.every((each: unknown) => isObject(each) && typeof each["name"] === "string") &&
+    isObject(scores) &&
+    Object.keys(scores).length > 0 &&
+    Object.values(scores).every(isShare) &&
+    isUsage(usage) &&
+    typeof latencyMs === "number"
+  );
+}
 
 const evaluateForms: OptionForms<EvaluateOptions> = {
   agent: required({
@@ -65,10 +77,7 @@ const evaluateForms: OptionForms<EvaluateOptions> = {
   }),
   scorers: "object",
   gate: { ...bag, fields: { minScore: share, minPassRate: share, maxDrop: share } },
-  last: {
-    expectation: "the results of a run",
-    fits: (value) => isObject(value) && Array.isArray(value["cases"]) && isObject(value["scores"]),
-  },
+  last: { expectation: "the results of a run", fits: isResults },
   budget: { ...bag, fields: { maxTokens: "positiveInteger", maxCost: "positive" } },
   concurrency: "positiveInteger",
   unrecorded: "string",
@@ -98,7 +107,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
     for (const [index, [each, named]] of queue) {
       const isSpent = spent.tokens >= maxTokens || spent.cost >= maxCost;
       const result = isSpent
-        ? { ...unscored, name: each.name, problem: "The budget is used up: it was not run." }
+        ? { ...unscored(each, named), problem: "The budget is used up: it was not run." }
         : await scoredCase(each, named, { ...options, clock, unrecorded });
       results[index] = result;
       spent = addUsage(spent, result.usage);
@@ -116,12 +125,25 @@ function scorersOf({ name, expect = {} }: EvalCase, known: Scorers, own: Scorers
   const unknown = names.find((each) => !Object.hasOwn(known, each));
   const hint = unknown === undefined ? "" : didYouMean(unknown, Object.keys(known));
   if (unknown !== undefined) refuse(`The case ${name} expects ${unknown}, which is not a scorer.${hint}`);
+  // Callers without types may pass any value, and an answer that is not JSON has none, too.
+  const nothing = Object.entries(expect).find(([, value]: readonly unknown[]) => value === undefined);
+  if (nothing !== undefined)
+    refuse(`The case ${name} expects ${nothing[0]} to be undefined, which checks nothing.`);
   if (names.length + Object.keys(own).length === 0)
     refuse(`Nothing scores the case ${name}. Give it expect, or give scorers.`);
   return { ...Object.fromEntries(Object.entries(known).filter(([each]) => names.includes(each))), ...own };
 }
 
-const unscored = { scores: {}, reasons: {}, notes: [], output: "", latencyMs: 0, usage: noUsage };
+/** A case before it is scored: what does not get a score lowers the mean. */
+const unscored = ({ name }: EvalCase, scorers: Scorers): CaseResult => ({
+  name,
+  scores: Object.fromEntries(Object.keys(scorers).map((each) => [each, 0])),
+  reasons: {},
+  notes: [],
+  output: "",
+  latencyMs: 0,
+  usage: noUsage,
+});
 
 /** Runs a case and scores it, up to the first error of both. */
 async function scoredCase(
@@ -132,7 +154,7 @@ async function scoredCase(
   const { clock, gate: { minScore = 1 } = {} } = options;
   const begun = clock.now();
   const low: string[] = [];
-  let done: CaseResult = { ...unscored, name: each.name };
+  let done = unscored(each, scorers);
   let failing = "";
   try {
     const { start, notes, ...run } = await runCase(each, options);
@@ -156,9 +178,9 @@ async function scoredCase(
 }
 
 function toScore(given: Score): { score: number; reason?: string; usage?: EvalUsage } {
-  const { score, ...more } = typeof given === "object" ? given : { score: given };
+  const { score, ...more } = isObject(given) ? given : { score: given };
   const value = typeof score === "boolean" ? Number(score) : score;
-  if (typeof value !== "number" || !(value >= 0 && value <= 1))
-    refuse(`a score must be a number from 0 to 1, got ${String(score)}.`);
+  if (!isShare(value)) refuse(`a score must be a number from 0 to 1, got ${String(score)}.`);
+  if (more.usage !== undefined && !isUsage(more.usage)) refuse("usage must be { tokens, cost }.");
   return { ...more, score: value };
 }

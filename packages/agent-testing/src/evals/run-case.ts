@@ -10,7 +10,7 @@ import {
   type AgentState,
   type SessionHeader,
 } from "@moora/agent";
-import { importForReading } from "@moora/agent/internal";
+import { callsSince, importForReading } from "@moora/agent/internal";
 import { refuse } from "@moora/agent-core-effects/internal";
 import { memoryLog } from "@moora/event-log";
 import { textToJson } from "@moora/llm/internal";
@@ -38,9 +38,10 @@ type RunOptions = Required<Pick<EvaluateOptions, "agent" | "unrecorded" | "clock
 export async function runCase(each: EvalCase, options: RunOptions): Promise<CaseRun> {
   const { session } = each;
   const run = session === undefined ? await runNew(each, options) : await runAgain(each, session, options);
-  const calls = Object.entries(run.state.toolCalls)
-    .filter(([id]) => (run.start.toolCalls[id]?.result ?? null) === null)
-    .map(([, { name, parameters }]) => ({ name, arguments: textToJson(parameters) ?? parameters }));
+  const calls = callsSince(run.start, run.state).map(({ name, parameters }) => ({
+    name,
+    arguments: textToJson(parameters) ?? parameters,
+  }));
   return { ...run, case: each, calls, output: answerTextAt(run.state) };
 }
 
@@ -61,6 +62,8 @@ async function runNew(each: EvalCase, options: RunOptions): Promise<Ended> {
     for (const text of [each.input ?? []].flat()) {
       await session.dispatch(userMessage(text));
       await session.settled();
+      // After a next message the loop would be another one, which may succeed.
+      if (session.current().reActContext.control.type === "Error") break;
     }
   } finally {
     await session.close();

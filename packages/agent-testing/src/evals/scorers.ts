@@ -28,6 +28,10 @@ export type Score =
   | boolean
   | { readonly score: number | boolean; readonly reason?: string; readonly usage?: EvalUsage };
 
+/** Whether a value is a number from 0 to 1. */
+export const isShare = (value: unknown): value is number =>
+  typeof value === "number" && value >= 0 && value <= 1;
+
 /** Scores what became of a case. */
 export type Scorer = (run: EvalRun) => Score | Promise<Score>;
 
@@ -63,8 +67,11 @@ export const builtInScorers: Readonly<Record<string, Scorer>> = {
 };
 
 function textsIn(expected: Json | undefined, name: string): readonly string[] {
-  const texts = [expected].flat().filter((text) => typeof text === "string");
-  return texts.length > 0 ? texts : refuse(`expect.${name} must be a text, or a list of texts.`);
+  const given = [expected].flat();
+  const texts = given.filter((text) => typeof text === "string");
+  if (given.length === 0 || texts.length < given.length || texts.includes(""))
+    refuse(`expect.${name} must be a text that is not empty, or a list of such texts.`);
+  return texts;
 }
 
 const verdict: JsonObject = {

@@ -96,6 +96,20 @@ describe("a data set", () => {
     await expect(readDataset(folder)).rejects.toThrow(message);
   });
 
+  it("with a file of lines that has none is refused", async () => {
+    write("hello.json", { input: "Hi" });
+    write("many.jsonl", "\n");
+    await expect(readDataset(folder)).rejects.toThrow("The file many.jsonl of the data set has no cases.");
+  });
+
+  it("with a case that expects undefined is refused: an answer that is not JSON would be equal to it", async () => {
+    // Callers without types may pass any value.
+    // oxlint-disable-next-line typescript/no-explicit-any
+    const dataset: any = [{ name: "a", input: "Hi", expect: { answer: undefined } }];
+    const message = "The case a expects answer to be undefined, which checks nothing.";
+    await expect(evaluate({ agent: shop([]), dataset })).rejects.toThrow(message);
+  });
+
   it("that is missing or empty is refused, so that no gate holds without a case", async () => {
     await expect(readDataset(join(folder, "nowhere"))).rejects.toThrow(
       /nowhere of the data set cannot be read/,
@@ -214,6 +228,14 @@ describe("an evaluation", () => {
     expect(report.usage.tokens).toBe(200);
   });
 
+  it("is a JUnit report of texts as they may be shown", async () => {
+    const dataset = [{ ...capital, expect: { answer: "Oslo" } }];
+    const report = await capitals("key<1>", { dataset });
+    expect(report.toJUnit((text) => text.replaceAll("key<1>", "[secret]"))).toContain(
+      "is &#34;[secret]&#34;",
+    );
+  });
+
   it("is compared with the last run, as JSON", async () => {
     const last: EvalResults = JSON.parse(JSON.stringify(await capitals("Oslo.")));
     const report = await capitals("Bergen.", { last, gate: { minPassRate: 0, maxDrop: 0.5 } });
@@ -221,6 +243,37 @@ describe("an evaluation", () => {
     expect(report.toText()).toContain('capital: contains 0, lacks ["oslo"] (passed in the last run)');
     expect(report.toText()).toMatch(/^last run {3}\s+1 /m);
     expect((await capitals("Bergen.", { last, gate: { minPassRate: 0 } })).ok).toBe(true);
+  });
+
+  it("counts a case that got no score as 0 in the means, so that they fall with the cases that fail", async () => {
+    const dataset = [capital, { ...capital, name: "other" }];
+    const last: EvalResults = await capitals("Oslo.", { dataset });
+    const gate = { minPassRate: 0, maxDrop: 0.2 };
+    const problems = ["contains fell from 1 to 0.5, by more than 0.2"];
+    const agent = shop([fails("auth"), answers("Oslo.")]);
+    expect(await evaluate({ agent, dataset, last, gate })).toMatchObject({ ok: false, problems });
+    const skipped = await capitals("Oslo.", { dataset, last, gate, budget: { maxTokens: 100 } });
+    expect(skipped).toMatchObject({ ok: false, problems });
+  });
+
+  it("says that there is no last run for a limit of drops", async () => {
+    const report = await capitals("Oslo.", { gate: { maxDrop: 0.2 } });
+    expect(report.toText()).toMatch(/\nok: 1 of 1 cases passed; no last run to compare with$/);
+  });
+
+  it("holds for exactly the part of the cases that must pass", async () => {
+    const dataset = Array.from({ length: 100 }, (_, index) => ({
+      ...capital,
+      name: `${index}`,
+      expect: { contains: index < 55 ? "Oslo" : "Bergen" },
+    }));
+    expect((await capitals("Oslo.", { dataset, gate: { minPassRate: 0.55 } })).ok).toBe(true);
+    expect((await capitals("Oslo.", { dataset, gate: { minPassRate: 0.56 } })).ok).toBe(false);
+  });
+
+  it("has calls that the model has made after the record, not one that was open then", async () => {
+    const dataset = [{ name: "a", session: await recorded(), at: 6, expect: { tools: [] } }];
+    expect(await evaluate({ agent: shop(() => answers("Done.")), dataset })).toMatchObject({ ok: true });
   });
 
   it("is a JUnit report without what XML does not allow", async () => {
@@ -262,6 +315,8 @@ describe("a case fails, and the others are run,", () => {
     [Number.NaN, "NaN"],
     ["good", "good"],
     [undefined, "undefined"],
+    [null, "null"],
+    [[0], "0"],
     [{ score: null }, "null"],
   ])("for a score that is not a number from 0 to 1: %o", async (score, shown) => {
     // Callers without types may return any value.
@@ -274,6 +329,12 @@ describe("a case fails, and the others are run,", () => {
   it("for a loop that fails", async () => {
     const agent = shop([fails("auth"), answers("Oslo.")]);
     expect(await problems({ agent })).toEqual([expect.stringMatching(/^auth: /), undefined]);
+  });
+
+  it("for a loop that fails before its last message", async () => {
+    const agent = shop([fails("auth"), answers("Oslo.")]);
+    const dataset = [{ ...capital, input: ["Hi", "The capital of Norway?"] }, after];
+    expect(await problems({ agent, dataset })).toEqual([expect.stringMatching(/^auth: /), undefined]);
   });
 
   it("for an agent that exceeds its own budget", async () => {
@@ -301,9 +362,21 @@ describe("a case fails, and the others are run,", () => {
   });
 
   it("for an expectation that its scorer cannot use", async () => {
-    const dataset = [{ ...capital, expect: { contains: 7 } }, after];
-    const message = "The scorer contains failed: expect.contains must be a text, or a list of texts.";
-    expect(await problems({ dataset })).toEqual([message, undefined]);
+    const message =
+      "The scorer contains failed: expect.contains must be a text that is not empty, or a list of such texts.";
+    for (const contains of [7, "", [], ["oslo", 7], ["oslo", ""]]) {
+      const dataset = [{ ...capital, expect: { contains } }, after];
+      expect(await problems({ dataset })).toEqual([message, undefined]);
+    }
+  });
+
+  it.each([Number.NaN, -1, undefined])("for a usage with which no budget is used up: %s", async (tokens) => {
+    // Callers without types may return any value.
+    // oxlint-disable-next-line typescript/no-explicit-any
+    const odd = ({ case: { name } }: { case: { name: string } }): any =>
+      name === "capital" ? { score: 1, usage: { tokens, cost: 0 } } : 1;
+    const message = "The scorer odd failed: usage must be { tokens, cost }.";
+    expect(await problems({ scorers: { odd } })).toEqual([message, undefined]);
   });
 
   it("for a budget that is used up", async () => {
@@ -314,6 +387,8 @@ describe("a case fails, and the others are run,", () => {
 });
 
 describe("options of an evaluation", () => {
+  const someResults = { cases: [], scores: { contains: 1 }, usage: { tokens: 1, cost: 0 }, latencyMs: 0 };
+
   it.each([
     [{ scorer: {} }, 'Did you mean "scorers"?'],
     [{ gate: { minScores: 1 } }, 'Did you mean "minScore"?'],
@@ -321,6 +396,10 @@ describe("options of an evaluation", () => {
     [{ budget: { maxTokens: 0 } }, "budget.maxTokens must be a positive integer, got 0."],
     [{ concurrency: 0 }, "concurrency must be a positive integer, got 0."],
     [{ dataset: undefined }, "dataset"],
+    [{ last: { cases: [], scores: {} } }, "last must be the results of a run"],
+    [{ last: { ...someResults, scores: {} } }, "last must be the results of a run"],
+    [{ last: { ...someResults, scores: { contains: null } } }, "last must be the results of a run"],
+    [{ last: { ...someResults, usage: {} } }, "last must be the results of a run"],
     [{ agent: "shop" }, "agent must be an agent, or a function that returns one"],
   ])("are refused: %j", async (options: object, message) => {
     await expect(capitals("Oslo.", options)).rejects.toThrow(message);

@@ -247,15 +247,15 @@ class FoldedSession implements SharedSession {
 
   /** Follows the log during the work. */
   async #during<Result>(waiter: Waiter, work: () => Promise<Result>): Promise<Result> {
-    this.#waiters.add(waiter);
-    // A log that cannot be read now reports its next change. That the session was removed, its waiters learn.
-    this.#stopWatching ??= this.watch(() => void this.refresh().catch(() => undefined));
     try {
+      this.#waiters.add(waiter);
+      // A log that cannot be read now reports its next change. That the session was removed, its waiters learn.
+      this.#stopWatching ??= this.watch(() => void this.refresh().catch(() => undefined));
       return await work();
     } finally {
       this.#waiters.delete(waiter);
       if (!this.isUsed) {
-        this.#stopWatching();
+        this.#stopWatching?.();
         this.#stopWatching = undefined;
       }
     }

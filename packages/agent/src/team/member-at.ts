@@ -15,8 +15,8 @@ export const codeAt = (agent: Code, { activeAgent }: Pick<AgentState, "activeAge
   activeAgent === undefined ? agent : (agent.team?.agents.get(activeAgent) ?? agent);
 
 /**
- * The agent with the conversation, with the budget and the prices of its team; `toolSearch` is false where only the state has it. Undefined if the team does not have this agent, or
- * if the session is one of a team and the agent is not.
+ * The agent with the conversation, with the budget and the prices of its team; `toolSearch` is false where only the state has it.
+ * Undefined if the team does not have this agent, or if the session is one of a team and the agent is not.
  */
 export function memberAt(
   agent: Agent<unknown>,

@@ -40,11 +40,13 @@ import { settlingInputs } from "./settling-inputs.ts";
 import { writeSession } from "./write-session.ts";
 
 /**
- * What happens to work that is open at the position. Schedules are removed in each case: the original continues them. `reuse`: its outcome is taken from the original log, also the decision of a question,
- * which stays open if the original has none; that of a call which has
- * begun and has none there counts as unknown, unless its tool is `safe`, and one that a person has approved and that has not begun
- * counts as not run: the approval was for one run. `rerun`: it runs again, as if it had not started, also with its approval. `close`:
- * a call that had not started counts as not run, the outcome of one that had started as unknown.
+ * What happens to work that is open at the position. Schedules are removed in each case: the original continues them.
+ *
+ * - `reuse`: its outcome is taken from the original log, also the decision of a question, which stays open if the original has none;
+ *   that of a call which has begun and has none there counts as unknown, unless its tool is `safe`, and one that a person has
+ *   approved and that has not begun counts as not run: the approval was for one run.
+ * - `rerun`: it runs again, as if it had not started, also with its approval.
+ * - `close`: a call that had not started counts as not run, the outcome of one that had started as unknown.
  */
 export type OpenWork = "reuse" | "rerun" | "close";
 

@@ -1,5 +1,6 @@
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { memoryLog } from "@moora/event-log";
+import { withSessions } from "@moora/event-log/testing";
 import { expect, it } from "vitest";
 import { defineAgent, openSharedSession, userMessage, type AgentInput } from "../../src/index.ts";
 
@@ -25,4 +26,15 @@ it("calls followers with each input once, and before a late-bound input is compu
   stop();
   await session.append([message("four")]);
   expect(seen).toHaveLength(length + 2);
+});
+
+it("is not used after work that could not begin to follow the log", async () => {
+  const down = new Error("The log cannot be watched.");
+  const watch = (): never => {
+    throw down;
+  };
+  const log = withSessions(memoryLog(), () => ({ watch }));
+  const session = await openSharedSession(agent, { log, id: "ada" });
+  await expect(session.waitFor(() => true)).rejects.toBe(down);
+  expect(session.isUsed).toBe(false);
 });

@@ -13,8 +13,10 @@ afterEach(() => place[Symbol.dispose]());
 
 const module = join(import.meta.dirname, "eval-module.ts");
 
+const secret = "k<secret>&7";
+
 async function cli(...args: readonly string[]) {
-  const host = new TestHost({ cwd: place.path });
+  const host = new TestHost({ cwd: place.path, env: { FAKE_API_KEY: secret } });
   return { code: await host.run(args), out: host.stdout.text, err: host.stderr.text };
 }
 
@@ -53,12 +55,27 @@ describe("moora eval add", () => {
     expect(read("evals/ada-1.jsonl")).toContain("moora/session/1");
   });
 
+  it("makes a case that holds also where a call was open", async () => {
+    await record();
+    expect((await cli("eval", "add", "ada", "--at", "3")).code).toBe(0);
+    expect(read("evals/ada-3.jsonl")).toContain('{"seq":3,"body":"{\\"type\\":\\"re-act-observed\\"');
+    await using same = await FakeProvider.start(says("It is 42."));
+    expect((await cli("eval", ...same.options)).out).toContain("ok: 1 of 1 cases passed");
+  });
+
+  it("writes no case where its session cannot be written", async () => {
+    await record();
+    write("ada-0.jsonl", { input: "Hi" });
+    expect((await cli("eval", "add", "ada")).err).toContain("evals/ada-0.jsonl exists already.");
+    expect(existsSync(join(place.path, "evals/ada-0.json"))).toBe(false);
+  });
+
   it("refuses a case that exists, a session and a record that do not, and options of an evaluation", async () => {
     await record();
     await cli("eval", "add", "ada", "cases");
     expect(await cli("eval", "add", "ada", "cases")).toMatchObject({
       code: 5,
-      err: "moora: The file cases/ada-0.json exists already.\n",
+      err: "moora: The file cases/ada-0.jsonl exists already.\n",
     });
     expect(await cli("eval", "add", "bob")).toMatchObject({ code: 3 });
     expect(await cli("eval", "add", "ada", "--at", "99")).toMatchObject({ code: 3 });
@@ -71,6 +88,14 @@ describe("moora eval add", () => {
 });
 
 describe("moora eval", () => {
+  it("writes no secrets into the results, nor into a report", async () => {
+    write("norway.json", { ...norway, name: `norway ${secret}` });
+    const { code } = await cli("eval", "--agent", module, "--junit", "evals.xml");
+    expect(code).toBe(0);
+    expect(JSON.parse(read("evals/results.json"))).toMatchObject({ cases: [{ name: "norway [secret]" }] });
+    expect(read("evals.xml")).toContain('<testcase name="norway [secret]"');
+  });
+
   it("runs recorded sessions again with another model, and without a module", async () => {
     await record();
     await cli("eval", "add", "ada");
@@ -127,6 +152,14 @@ describe("moora eval", () => {
     write("results.json", "none");
     expect((await cli("eval", "--agent", module)).err).toContain("last must be the results of a run");
     expect((await cli("eval", "--agent", "nowhere.ts")).err).toContain("The file nowhere.ts does not exist.");
+  });
+
+  it("refuses a module whose evals are not an object, so that no gate of it is lost", async () => {
+    write("norway.json", norway);
+    const text = `export { agent } from ${JSON.stringify(module)};\nexport const evals = [];\n`;
+    writeFileSync(join(place.path, "agent.mjs"), text);
+    const { code, err } = await cli("eval", "--agent", "agent.mjs");
+    expect([code, err]).toEqual([2, expect.stringContaining("evals of agent.mjs must be an object.")]);
   });
 
   it("has its options in its help", async () => {

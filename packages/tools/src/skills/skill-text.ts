@@ -1,5 +1,3 @@
-import type { parse } from "yaml";
-
 /** What the front matter of a skill says of it. Fields that the format does not have are left out. */
 export interface SkillMetadata {
   /** 1 to 64 lower-case letters, digits and single hyphens: the name of its folder. */
@@ -21,6 +19,12 @@ export interface SkillText {
   readonly instructions: string;
 }
 
+/** The function `parse` of the package `yaml`. Its own type would be in our declarations, and users need not have the package. */
+export type ParseYaml = (
+  text: string,
+  options: { readonly schema: "failsafe"; readonly logLevel: "error" },
+) => unknown;
+
 /** Why a skill is invalid. */
 export class InvalidSkill extends Error {
   override readonly name = "InvalidSkill";
@@ -31,7 +35,7 @@ export const maxDescriptionLength = 1_024;
 const skillName = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 /** Reads a `SKILL.md` of the form of agentskills.io. Throws `InvalidSkill` with the reason. */
-export function readSkillText(text: string, folder: string, parseYaml: typeof parse): SkillText {
+export function readSkillText(text: string, folder: string, parseYaml: ParseYaml): SkillText {
   const [, yaml, instructions = ""] =
     fences.exec(text) ?? refuse("It must begin with front matter between two lines ---.");
   const fields = fieldsOf(yaml ?? "", parseYaml);
@@ -60,7 +64,7 @@ export function readSkillText(text: string, folder: string, parseYaml: typeof pa
 type Fields = ReadonlyMap<string, unknown>;
 
 /** In the failsafe schema every scalar is a text, so that `version: 1.0` stays what was written. */
-function fieldsOf(yaml: string, parseYaml: typeof parse): Fields {
+function fieldsOf(yaml: string, parseYaml: ParseYaml): Fields {
   let parsed: unknown;
   try {
     parsed = parseYaml(yaml, { schema: "failsafe", logLevel: "error" });

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { defineAgent, openSession } from "@moora/agent";
-import { sqliteLog, sqliteMemory } from "@moora/event-log/sqlite";
+import { sqliteLog, sqliteMemoryStore } from "@moora/event-log/sqlite";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { memoryContext, memoryTools, type MemoryStore } from "../../src/index.ts";
 
 // Asks an agent to remember something. With "crash", the process dies when the store has it, before the log has the result.
 const [folder = "", crash = ""] = process.argv.slice(2);
-await using memories = sqliteMemory(join(folder, "memories.db"));
+await using memories = sqliteMemoryStore(join(folder, "memories.db"));
 const store: MemoryStore = {
   ...memories,
   async remember(user, memory) {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { answerTextAt, BuildError, exportSession, stateAt } from "@moora/agent";
+import { callsSince } from "@moora/agent/internal";
 import { isObject } from "@moora/agent-core-effects/internal";
 import type { EvaluateOptions } from "@moora/agent-testing";
 import { textToJson } from "@moora/llm/internal";
@@ -60,14 +61,15 @@ const addCommand: Command = sessionCommand({
     const { seq, state } = await stateAt(log, id);
     checkPosition(id, at, seq);
     const { state: start } = await stateAt(log, id, at);
-    const calls = Object.entries(state.toolCalls).filter(([call]) => start.toolCalls[call] === undefined);
-    const expect = { answer: answerTextAt(state), tools: calls.map(([, { name }]) => name) };
+    const tools = callsSince(start, state).map(({ name: tool }) => tool);
+    const expect = { answer: answerTextAt(state), tools };
     const name = `${id.replaceAll(/[^\w.-]/g, "_")}-${at}`;
     const file = join(folder, `${name}.json`);
+    const exported = await exportSession(log, id);
     mkdirSync(resolve(host.cwd, folder), { recursive: true });
+    writeNewFile(join(folder, `${name}.jsonl`), host.cwd, exported);
     const text = JSON.stringify({ session: `${name}.jsonl`, at, expect }, null, 2);
     writeNewFile(file, host.cwd, `${text}\n`);
-    writeNewFile(join(folder, `${name}.jsonl`), host.cwd, await exportSession(log, id));
     print({ id, file }, `${file} expects what was recorded. Edit it, then run: moora eval ${folder}`);
     return exitCodes.answered;
   },
@@ -89,9 +91,10 @@ async function evaluateFolder(folder: string, options: Options, host: CliHost): 
   const report = await evaluate(given as unknown as EvaluateOptions).catch((error: unknown) => {
     throw error instanceof BuildError ? usageError(error.message, "") : error;
   });
-  if (junit !== undefined) useFile(junit, () => writeFileSync(resolve(host.cwd, junit), report.toJUnit()));
-  if (report.ok) useFile(file, () => writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`));
   const screen = new Screen(host, environmentSecrets(host.env));
+  const xml = report.toJUnit((text) => screen.withoutSecrets(text));
+  if (junit !== undefined) useFile(junit, () => writeFileSync(resolve(host.cwd, junit), xml));
+  if (report.ok) useFile(file, () => writeFileSync(file, `${screen.jsonText(report, 2)}\n`));
   if (options.json === true) screen.json(report);
   else screen.result(`${report.toText()}\n`);
   return report.ok ? exitCodes.answered : exitCodes.failed;
@@ -102,7 +105,9 @@ async function partsOf(options: Options, host: CliHost): Promise<object> {
   const { agent: file } = options;
   if (file !== undefined) {
     const { evals } = await loadModule(file, host.cwd, "--agent needs a module that exports an agent.");
-    return { ...(isObject(evals) ? evals : {}), ...(await agentOfModule(options, host, file)) };
+    if (evals !== undefined && !isObject(evals))
+      throw usageError(`evals of ${file} must be an object.`, "Export: evals = { scorers, gate, budget }");
+    return { ...evals, ...(await agentOfModule(options, host, file)) };
   }
   const agent: EvaluateOptions["agent"] = async (each, recorded) =>
     recorded === undefined

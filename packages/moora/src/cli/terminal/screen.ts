@@ -75,10 +75,19 @@ export class Screen {
 
   /** Writes a JSON object as a line to stdout. */
   json(value: object): void {
-    const cleaned = JSON.stringify(value, (_, field: unknown) =>
-      typeof field === "string" ? this.#secrets.clean(field) : field,
-    );
-    this.#write(() => this.#host.stdout.write(`${this.#secrets.clean(cleaned)}\n`));
+    const text = this.jsonText(value);
+    this.#write(() => this.#host.stdout.write(`${text}\n`));
+  }
+
+  /** An object as JSON without secrets. `indent`: the spaces of a level; default: it is one line. */
+  jsonText(value: object, indent?: number): string {
+    const fieldOf = (_: string, field: unknown): unknown =>
+      typeof field === "string" ? this.withoutSecrets(field) : field;
+    return this.withoutSecrets(JSON.stringify(value, fieldOf, indent));
+  }
+
+  withoutSecrets(text: string): string {
+    return this.#secrets.clean(text);
   }
 
   /** A filter for another text that arrives in pieces. */

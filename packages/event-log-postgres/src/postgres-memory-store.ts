@@ -16,13 +16,16 @@ import type { PostgresOptions } from "./postgres-log.ts";
 import type { PostgresPool } from "./postgres-pool.ts";
 import { tablesOf } from "./tables.ts";
 
-/** Options of {@link postgresMemory}. */
-export interface PostgresMemoryOptions extends Pick<PostgresOptions, "schema" | "prefix" | "busyTimeoutMs"> {
+/** Options of {@link postgresMemoryStore}. */
+export interface PostgresMemoryStoreOptions extends Pick<
+  PostgresOptions,
+  "schema" | "prefix" | "busyTimeoutMs"
+> {
   /** Finds memories by their meaning, too. Default: only by their words. */
   readonly embed?: Embed;
 }
 
-const forms: OptionForms<PostgresMemoryOptions> = {
+const forms: OptionForms<PostgresMemoryStoreOptions> = {
   schema: optionForms.string,
   prefix: optionForms.string,
   busyTimeoutMs: optionForms.milliseconds,
@@ -37,15 +40,15 @@ const statementTimeoutMs = 60_000;
  * too. It connects and creates its tables on first use. `close` ends a pool that was created from a connection string. Throws
  * `InvalidOption` if `source` is neither of the two, and for an unknown or invalid option.
  */
-export function postgresMemory(
+export function postgresMemoryStore(
   source: PostgresPool | string,
-  options: PostgresMemoryOptions = {},
+  options: PostgresMemoryStoreOptions = {},
 ): DisposableMemoryStore {
   const isPool = typeof source === "object" && typeof Reflect.get(source ?? {}, "connect") === "function";
   // The message does not contain the value: connection strings have passwords.
   if (!isPool && (typeof source !== "string" || source === ""))
-    throw new LogError("InvalidOption", "postgresMemory needs a connection string or a pool of pg.");
-  validateOptions("postgresMemory", options, forms);
+    throw new LogError("InvalidOption", "postgresMemoryStore needs a connection string or a pool of pg.");
+  validateOptions("postgresMemoryStore", options, forms);
   const { schema, prefix = "moora_", busyTimeoutMs = 5_000, embed } = options;
   const pool =
     typeof source === "string"

@@ -17,13 +17,13 @@ import { validateLocation } from "../validation.ts";
 import { Connection } from "./connection.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 
-/** Options of {@link sqliteMemory}. */
-export interface SqliteMemoryOptions extends Pick<SqliteOptions, "busyTimeoutMs" | "openDatabase"> {
+/** Options of {@link sqliteMemoryStore}. */
+export interface SqliteMemoryStoreOptions extends Pick<SqliteOptions, "busyTimeoutMs" | "openDatabase"> {
   /** Finds memories by their meaning, too. Default: only by their words. */
   readonly embed?: Embed;
 }
 
-const forms: OptionForms<SqliteMemoryOptions> = {
+const forms: OptionForms<SqliteMemoryStoreOptions> = {
   busyTimeoutMs: optionForms.milliseconds,
   openDatabase: optionForms.function,
   embed: embedForm,
@@ -86,9 +86,12 @@ const sql = {
  * Needs Node.js 22.16 or newer; rejects with `UnsupportedRuntime` where SQLite lacks FTS5. Opens the database as `sqliteLog` does, and
  * throws the same errors.
  */
-export function sqliteMemory(file: string, options: SqliteMemoryOptions = {}): DisposableMemoryStore {
-  validateLocation("sqliteMemory", 'the path of a file, or ":memory:"', file);
-  validateOptions("sqliteMemory", options, forms);
+export function sqliteMemoryStore(
+  file: string,
+  options: SqliteMemoryStoreOptions = {},
+): DisposableMemoryStore {
+  validateLocation("sqliteMemoryStore", 'the path of a file, or ":memory:"', file);
+  validateOptions("sqliteMemoryStore", options, forms);
   const { busyTimeoutMs = 5_000, embed } = options;
   const { openDatabase = (path, how) => new (loadSqlite().DatabaseSync)(path, how) } = options;
   const connection = new Connection(file, { durability: "full", busyTimeoutMs, openDatabase });
@@ -136,7 +139,7 @@ const createTables = (connection: Connection): MaybePromise<unknown> =>
     connection.run("open memories", () => {
       if (connection.one(sql.hasTables) !== undefined) return true;
       if (connection.one(sql.hasFullText) !== undefined) return false;
-      const fix = "Use Node.js 22.16 or newer, or postgresMemory.";
+      const fix = "Use Node.js 22.16 or newer, or postgresMemoryStore.";
       throw new LogError("UnsupportedRuntime", `SQLite of Node.js ${process.version} has no FTS5. ${fix}`);
     }),
     (hasTables) =>
