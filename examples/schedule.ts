@@ -21,6 +21,6 @@ console.log(await woken.promise);
 console.log(
   session
     .current()
-    .messages.map(({ role, scheduled }) => scheduled?.by ?? role)
+    .messages.map(({ role, scheduled }) => (scheduled === undefined ? role : "agent"))
     .join(", "),
 );

@@ -195,12 +195,15 @@ export const inputSchemas = {
     next: z.exactOptional(z.number()),
     /** The time of the schedule was missed, and is skipped: there is no message. */
     missed: z.exactOptional(z.literal(true)),
+    /** Why the schedule has no next time, if it could not be computed. */
+    problem: z.exactOptional(text),
   }),
   /** A schedule is set, in place of an open one with this id, or removed: null. The host has computed when it is due. */
   "schedule-changed": input("schedule-changed", {
     scheduleId: id,
     schedule: z.nullable(newScheduleSchema),
-    by: text,
+    /** Who sets or removes it; null for the agent itself, so that no user has its name. */
+    by: z.nullable(text),
     requestId,
   }),
   "re-act-cancelled": input("re-act-cancelled", {

@@ -62,7 +62,7 @@ const failedForNow: AgentInput = {
   failure: { kind: "server", message: "Down.", retryable: true },
   timestamp: 1,
 };
-const daily = { when: { every: 86_400_000 }, due: 5, message: "Hi", missed: "once" } as const;
+const daily = { when: { everyMs: 86_400_000 }, due: 5, message: "Hi", missed: "once" } as const;
 const scheduled = (
   scheduleId: string,
   schedule: Extract<AgentInput, { type: "schedule-changed" }>["schedule"] = daily,

@@ -88,7 +88,7 @@ function drawFromOutside(state: AgentState, choose: Choose): AgentInput {
 /** Draws a schedule that is set, replaced or removed. */
 function drawSchedule({ updatedAt: timestamp }: AgentState, choose: Choose): AgentInput {
   const missed = oneOf(choose, ["once", "skip"] as const);
-  const set = { when: { every: 1_000 }, due: timestamp + choose(3), message: drawText(choose), missed };
+  const set = { when: { everyMs: 1_000 }, due: timestamp + choose(3), message: drawText(choose), missed };
   const scheduleId = oneOf(choose, ["s-1", "s-2", "__proto__"]);
   const schedule = choose(3) === 0 ? null : set;
   return { type: "schedule-changed", scheduleId, schedule, by: "ada", timestamp };

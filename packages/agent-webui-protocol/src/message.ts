@@ -30,8 +30,8 @@ export const agentMessageSchema = z.object({
   streaming: z.boolean(),
   status: z.exactOptional(agentMessageStatusSchema),
   attachments: z.exactOptional(z.array(agentAttachmentSchema)),
-  /** For a message that a schedule has sent, and no person: the id of the schedule, and who has set it. */
-  scheduled: z.exactOptional(z.object({ id: z.string(), by: z.string() })),
+  /** For a message that a schedule has sent, and no person: the id of the schedule, and who has set it: null for the agent. */
+  scheduled: z.exactOptional(z.object({ id: z.string(), by: z.nullable(z.string()) })),
 });
 
 /** A file of a message or a tool result: its media type and a URL, which may be a data URL. */

@@ -53,13 +53,13 @@ export const pauseBodySchema = z.strictObject({ reason: optionalText });
 const scheduleId = z.string().check(z.minLength(1), z.maxLength(200));
 
 /**
- * The schema of the body that sets a schedule: when, by one of `at`, `every` and `cron`, and the message. `at` is in milliseconds since
- * 1970 or in ISO 8601 with an offset, `every` in milliseconds.
+ * The schema of the body that sets a schedule: when, by one of `at`, `everyMs` and `cron`, and the message. `at` is in milliseconds since
+ * 1970 or in ISO 8601 with an offset.
  */
 export const scheduleBodySchema = z.strictObject({
   id: z.exactOptional(scheduleId),
   at: z.exactOptional(z.union([z.number(), z.string()])),
-  every: z.exactOptional(z.number()),
+  everyMs: z.exactOptional(z.number()),
   cron: z.exactOptional(z.string()),
   timeZone: z.exactOptional(z.string()),
   message: z.string(),

@@ -53,7 +53,7 @@ const input: JsonObject = {
 
 /**
  * The tool `schedule`, with which an agent wakes itself up: the model sets, lists and cancels messages to its own session, each at most
- * once a minute. It sees and cancels only those that it has set: their `by` is "agent". Throws `BuildError` for invalid options.
+ * once a minute. It sees and cancels only those that it has set: their `by` is null. Throws `BuildError` for invalid options.
  */
 export function scheduleTool(options: ScheduleToolOptions = {}): Tool {
   checkOptions("scheduleTool", options, forms);
@@ -74,8 +74,6 @@ export function scheduleTool(options: ScheduleToolOptions = {}): Tool {
   });
 }
 
-const by = "agent";
-
 const minuteMs = 60_000;
 
 const failed = (content: string): ToolReply => toolReply({ content, isError: true });
@@ -88,25 +86,34 @@ async function run(call: Call, max: number, context: ToolContext): Promise<ToolR
   const { host, state } = callHostOf(context) ?? {};
   if (host?.dispatchAtOnce === undefined || state === undefined)
     refuse("scheduleTool cannot change its session here: no input can be dispatched within a call.");
-  if (SubAgents.of(context)?.isOfCall === true)
-    return failed("A sub-agent has no wake-ups: its session ends with its task.");
+  if (SubAgents.of(context)?.endsWithTask === true)
+    return failed("There are no wake-ups here: this session ends with its task.");
   const timestamp = host.clock.now();
   const open = schedulesAt(state());
-  const own = open.filter((schedule) => schedule.by === by);
+  const own = open.filter((schedule) => schedule.by === null);
   const { action, id = `wake-up-${context.toolCallId}`, message = "", cron, timeZone } = call;
   if (action === "list") return own.map(shownOf);
   const isOwn = own.some((schedule) => schedule.id === id);
   if (!isOwn && (action === "cancel" || open.some((schedule) => schedule.id === id)))
     return failed(`You have no wake-up ${id}.`);
   if (action === "cancel") {
-    await host.dispatchAtOnce({ type: "schedule-changed", scheduleId: id, schedule: null, by, timestamp });
+    await host.dispatchAtOnce({
+      type: "schedule-changed",
+      scheduleId: id,
+      schedule: null,
+      by: null,
+      timestamp,
+    });
     return `Canceled ${id}.`;
   }
   if (!isOwn && own.length >= max)
     return failed(`You have ${max} wake-ups, which is the most. Cancel one first.`);
-  const { inMinutes, everyMinutes, at = inMinutes && timestamp + Math.round(inMinutes * minuteMs) } = call;
-  const every = everyMinutes && everyMinutes * minuteMs;
-  const set = await scheduleInput({ at, every, cron, timeZone, message, id }, { by, timestamp });
+  const { inMinutes, everyMinutes } = call;
+  if (call.at !== undefined && inMinutes !== undefined) return failed("Give one of at and inMinutes.");
+  const at = call.at ?? (inMinutes && timestamp + Math.round(inMinutes * minuteMs));
+  const everyMs = everyMinutes && everyMinutes * minuteMs;
+  const given = await scheduleInput({ at, everyMs, cron, timeZone, message, id }, { timestamp });
+  const set = { ...given, by: null };
   const reason = ignoredReason(set)(state());
   if (reason !== undefined && reason !== "nothing-new") return failed(`The wake-up is refused: ${reason}.`);
   await host.dispatchAtOnce(set);

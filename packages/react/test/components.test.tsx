@@ -5,7 +5,14 @@ import { untilPasses } from "@moora/testbed/test-clock";
 import { act } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { AnyChatSession, ChatMessage, ChatSession } from "../src/index.ts";
-import { AgentChat, Markdown, MessageView, messagesAt, QuestionList } from "../src/components.ts";
+import {
+  AgentChat,
+  Markdown,
+  MessageView,
+  messagesAt,
+  QuestionList,
+  type MessageViewProps,
+} from "../src/components.ts";
 import { agentOf, remoteSession, Screen } from "./support.tsx";
 
 const guardMs = 700;
@@ -142,6 +149,22 @@ describe("a question", () => {
     await untilOpen(session, 0);
   });
 
+  it("with deeply nested arguments is shown in a text that is no longer than they are", async () => {
+    let parameters: unknown = Array.from({ length: 20_000 }, () => 1);
+    for (let depth = 0; depth < 500; depth += 1) parameters = [parameters];
+    const question = {
+      toolCallId: "c",
+      about: "approval",
+      name: "pay",
+      parameters,
+      digest: "d",
+      reason: "tool",
+    };
+    const given = { ...question, due: null, reminder: 0, escalated: false } as unknown as Question;
+    await using screen = await Screen.of(<QuestionList questions={[given]} />);
+    expect(screen.container.querySelector("pre")?.textContent).toBe(JSON.stringify(parameters));
+  });
+
   it("is held again when it comes back after another one", async () => {
     const [one, other] = ["d1", "d2"].map((digest): Question => ({
       toolCallId: digest,
@@ -233,17 +256,96 @@ describe("what a model writes", () => {
       streaming: false,
       status: "cut",
       parts: [
-        file("image/png", "a.png", "https://x.test/a.png"),
+        file("image/png", "a.png", "/a.png"),
         file("text/plain", "b.txt", "https://x.test/b.txt"),
         file("text/plain", "c.txt", "javascript:alert(1)"),
       ],
     };
     await using screen = await Screen.of(<MessageView message={message} fileUrl={({ url }) => url} />);
-    expect(screen.container.querySelector("img")?.getAttribute("src")).toBe("https://x.test/a.png");
+    expect(screen.container.querySelector("img")?.getAttribute("src")).toBe("/a.png");
     expect([...screen.container.querySelectorAll("a")].map((link) => link.getAttribute("href"))).toEqual([
       "https://x.test/b.txt",
     ]);
     expect(screen.text).toContain("c.txt");
     expect(screen.text).toContain("This message ended early.");
+  });
+
+  const shownFile = async (url: string, view: Omit<MessageViewProps, "message">): Promise<Element | null> => {
+    const file = { mediaType: "image/png", name: "a.png", url };
+    const message: ChatMessage = {
+      id: "m1",
+      role: "user",
+      streaming: false,
+      parts: [{ type: "file", file }],
+    };
+    await using screen = await Screen.of(<MessageView message={message} {...view} />);
+    return screen.container.querySelector("article > :last-child");
+  };
+  const asNamed = ({ url }: { readonly url: string }) => url;
+
+  it.each(["data:image/png;base64,AA==", "blob:https://x.test/1", "/a.png", `${location.origin}/a.png`])(
+    "loads a picture of %s",
+    async (url) => {
+      expect((await shownFile(url, { fileUrl: asNamed }))?.getAttribute("src")).toBe(url);
+    },
+  );
+
+  it.each(["https://x.test/a.png", "http://x.test/a.png", "//x.test/a.png", String.raw`\\x.test/a.png`])(
+    "loads nothing of %s, which another server learns of",
+    async (url) => {
+      expect((await shownFile(url, { fileUrl: asNamed }))?.outerHTML).toBe(
+        `<a class="moora-file" href="${url}" target="_blank" rel="noreferrer noopener">a.png</a>`,
+      );
+      expect((await shownFile(url, { fileUrl: asNamed, links: false }))?.outerHTML).toBe(
+        `<span class="moora-file">a.png (${url})</span>`,
+      );
+    },
+  );
+
+  it("loads a picture that the server of the session has stored, whatever the origin of this server", async () => {
+    const url = "https://api.x.test/sessions/s_1/files/abc";
+    const shown = await shownFile("ni:///sha-256;abc", { fileUrl: () => url });
+    expect(shown?.getAttribute("src")).toBe(url);
+  });
+
+  const deep = 5_000;
+  it.each([
+    ["quotes", ">".repeat(deep)],
+    ["lists", `${"- ".repeat(deep)}a`],
+    ["quotes in lists", `${"1. > ".repeat(deep)}a`],
+    ["emphasis", `${"*a **b ".repeat(deep / 5)}${"** a*".repeat(deep / 5)}`],
+  ])("shows %s as the text that they are, if they are nested without end", async (_, text) => {
+    await using screen = await Screen.of(<Markdown text={text} />);
+    expect(screen.container.innerHTML.startsWith('<p class="moora-text">')).toBe(true);
+    expect(screen.text).toBe(text);
+  });
+
+  it("has quotes, lists and emphasis that are nested as deeply as people write", async () => {
+    const shown = await html(`${"> - ".repeat(5)}***a ~~b~~* c**`);
+    expect(shown.match(/<(blockquote|li|strong|em|del)>/g)).toHaveLength(13);
+  });
+
+  it("has the beginning of long arguments in the line of a call, and all of them below", async () => {
+    const parameters = `{"text":"${"a".repeat(1_000_000)}"}`;
+    const call = { toolCallId: "c", name: "write", status: "done", parameters, input: undefined } as const;
+    const part = { type: "tool-call", ...call, result: null, output: undefined } as const;
+    const message: ChatMessage = { id: "m1", role: "assistant", streaming: false, parts: [part] };
+    await using screen = await Screen.of(<MessageView message={message} />);
+    expect(screen.container.querySelector("summary")?.textContent.length).toBeLessThan(600);
+    expect(screen.container.querySelector("pre")?.textContent).toBe(parameters);
+  });
+
+  it.each([
+    ["a very long text", "It is **a tree**.\n\n".repeat(50_000)],
+    ["a paragraph without an end", "_a".repeat(15_000)],
+    [
+      "a table with millions of cells",
+      `${"|a".repeat(9_000)}\n${"|-".repeat(9_000)}\n${"|a\n".repeat(1_000)}`,
+    ],
+    ["a long address that is named often", `[a]: /${"x".repeat(15_000)}\n\n${"[a] b\n\n".repeat(3_000)}`],
+  ])("shows %s as it is, in little time", async (_, text) => {
+    await using screen = await Screen.of(<Markdown text={text} />);
+    expect(screen.container.innerHTML.startsWith('<p class="moora-text">')).toBe(true);
+    expect(screen.text).toBe(text);
   });
 });

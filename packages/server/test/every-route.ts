@@ -37,7 +37,7 @@ const requests: Readonly<Record<string, Requests>> = {
   "POST /sessions/{id}/pause": (id) => [["POST", `/sessions/${id}/pause`, {}]],
   "POST /sessions/{id}/resume": (id) => [["POST", `/sessions/${id}/resume`, {}]],
   "POST /sessions/{id}/schedule": (id) => [
-    ["POST", `/sessions/${id}/schedule`, { every: 60_000, message: "Report." }],
+    ["POST", `/sessions/${id}/schedule`, { everyMs: 60_000, message: "Report." }],
   ],
   "POST /sessions/{id}/unschedule": (id) => [["POST", `/sessions/${id}/unschedule`, { id: "report" }]],
   "POST /sessions/{id}/fork": (id) => [

@@ -14,7 +14,7 @@ it("two workers on one PostgreSQL keep a schedule once for each due time", async
   const agent = () => agentOf(() => answers("Hello."));
   await using log = postgresLog(url);
   const session = await openSession(agent(), { log, id: "a" });
-  await session.schedule({ every: 2_000, message: "Report." });
+  await session.schedule({ everyMs: 2_000, message: "Report." });
   await session.close();
   const messages = async () =>
     (await stateAt(log, "a")).state.messages.filter(({ scheduled }) => scheduled !== undefined);

@@ -2,7 +2,7 @@ import { openSession, stateAt } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers } from "@moora/llm/testing";
 import { agentOf } from "@moora/testbed/server/agent-of";
-import { Scene } from "@moora/testbed/server/scene";
+import { byName, Scene } from "@moora/testbed/server/scene";
 import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { pollsUntil } from "./support.ts";
@@ -30,12 +30,33 @@ describe("the routes of schedules", () => {
     expect(await post("unschedule", remove, "3")).toEqual({ status: "ignored", reason: "unknown-schedule" });
   });
 
+  it("need the right to cancel to replace the schedule of another user", async () => {
+    await using scene = new Scene(talker(), {
+      authorize(request) {
+        const grant = byName(request);
+        return grant && { ...grant, mayForeign: (action) => action === "read" || action === "post" };
+      },
+    });
+    const [ada, bob] = [scene.as("ada"), scene.as("bob")];
+    const id = await ada.create();
+    const set = async (client: typeof ada, schedule: string, message: string) =>
+      await client.post(`/sessions/${id}/schedule`, { id: schedule, everyMs: hour, message });
+    expect((await set(ada, "report", "Report.")).status).toBe(200);
+    expect(await set(bob, "report", "Mine now.")).toMatchObject({ status: 403, body: { code: "forbidden" } });
+    const { state } = (await ada.get(`/sessions/${id}`)).body;
+    expect(state.schedules.open).toMatchObject([{ by: "ada", message: "Report." }]);
+    for (const message of ["One.", "Two."])
+      expect((await set(bob, "own", message)).body).toMatchObject({ status: "accepted" });
+    expect((await set(ada, "own", "Ended.")).body).toMatchObject({ status: "accepted" });
+    expect(scene.errors).toEqual([]);
+  });
+
   it("refuse an invalid time, with its path, and hide the sessions of others", async () => {
     await using scene = new Scene(talker());
     const ada = scene.as("ada");
     const id = await ada.create();
-    const refused = await ada.post(`/sessions/${id}/schedule`, { every: 0, message: "Hi" });
-    expect(refused).toMatchObject({ status: 422, body: { code: "refused", path: "options.every" } });
+    const refused = await ada.post(`/sessions/${id}/schedule`, { everyMs: 0, message: "Hi" });
+    expect(refused).toMatchObject({ status: 422, body: { code: "refused", path: "options.everyMs" } });
     expect((await ada.post(`/sessions/${id}/schedule`, { message: "Hi", later: 1 })).status).toBe(400);
     const stranger = await scene.as("bob").post(`/sessions/${id}/schedule`, { at: 1, message: "Hi" });
     expect(stranger.status).toBe(404);
@@ -47,7 +68,7 @@ describe("workers", () => {
     const clock = new TestClock(0);
     const storage = new MemoryStorage();
     const session = await openSession(talker(), { log: memoryLog(storage), id: "a", clock });
-    await session.schedule({ every: hour, message: "Report." });
+    await session.schedule({ everyMs: hour, message: "Report." });
     await session.schedule({ cron: "30 * * * *", message: "Half past." });
     await session.close();
     const options = () => ({ log: memoryLog(storage), clock, worker: true }) as const;

@@ -93,7 +93,7 @@ export interface AgentParts {
     answer: string,
     schema: string | null,
   ) => string | undefined | Promise<string | undefined>;
-  /** Computes the first time of a cron expression after a time; undefined if there is none. Default: schedules have no cron. */
+  /** Computes the first time of a cron expression after a time; undefined if there is none. Throws `RangeError` for an invalid one. Default: schedules have no cron. */
   readonly nextCron?: (
     cron: string,
     timeZone: string,

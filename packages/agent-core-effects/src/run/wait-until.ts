@@ -2,6 +2,7 @@ import type { AgentState, DeadlinePassedInput, Schedule } from "@moora/agent-cor
 import { isScheduleKey, waitAt } from "@moora/agent-core-state-machine/internal";
 import type { WaitUntilEffect } from "../effect.ts";
 import { refuse } from "../errors/build-error.ts";
+import { errorText } from "../error-text.ts";
 import { isPromise } from "../is-promise.ts";
 import { isRetryWait } from "../open-effects.ts";
 import { isAborted, onAbort } from "./abort.ts";
@@ -28,7 +29,10 @@ export function* waitUntil(
 /** How late a schedule may be that skips missed times: longer than another process needs to take over. */
 const missedAfterMs = 60_000;
 
-/** The input that says that a wait is over. That of a schedule has its next due time. */
+/** The last time that a `Date` can have. */
+const lastTime = 8.64e15;
+
+/** The input that says that a wait is over. That of a schedule has its next due time, or why it has none. */
 export function deadlinePassed(
   key: string,
   state: AgentState,
@@ -40,13 +44,23 @@ export function deadlinePassed(
   if (wait?.type !== "schedule") return passed;
   const { schedule, due } = wait;
   const isMissed = schedule.missed === "skip" && now - due > missedAfterMs;
-  const withNext = (next: number | undefined): DeadlinePassedInput => ({
+  const passedWith = (found: Pick<DeadlinePassedInput, "next" | "problem">): DeadlinePassedInput => ({
     ...passed,
-    ...(next === undefined ? {} : { next }),
+    ...found,
     ...(isMissed ? { missed: true } : {}),
   });
-  const next = nextDue(schedule, parts, now);
-  return isPromise(next) ? next.then(withNext) : withNext(next);
+  const withNext = (next: number | undefined): DeadlinePassedInput =>
+    passedWith(next === undefined || next > lastTime ? {} : { next });
+  const withProblem = (error: unknown): DeadlinePassedInput => {
+    if (!(error instanceof RangeError)) throw error;
+    return passedWith({ problem: errorText(error) });
+  };
+  try {
+    const next = nextDue(schedule, parts, now);
+    return isPromise(next) ? next.then(withNext, withProblem) : withNext(next);
+  } catch (error) {
+    return withProblem(error);
+  }
 }
 
 /** The first due time after now and after the current one; undefined if there is none. */
@@ -56,7 +70,8 @@ function nextDue(
   now: number,
 ): ReturnType<NonNullable<AgentParts["nextCron"]>> {
   if ("at" in when) return undefined;
-  if ("every" in when) return due + when.every * (Math.max(0, Math.floor((now - due) / when.every)) + 1);
+  if ("everyMs" in when)
+    return due + when.everyMs * (Math.max(0, Math.floor((now - due) / when.everyMs)) + 1);
   if (nextCron === undefined) refuse("This agent has no nextCron. Create it with defineAgent.");
   return nextCron(when.cron, when.timeZone, Math.max(due, now));
 }

@@ -1,9 +1,11 @@
+import { messageOf } from "../collections/state-lists.ts";
 import { scheduledMessageId } from "../keys.ts";
 import type { DeadlinePassedInput, ScheduleChangedInput } from "../input.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { AgentState } from "../state.ts";
 import type { Schedule } from "../schedule.ts";
 import type { InputHandler } from "./input-handler.ts";
+import { isLoopRunning } from "./loop.ts";
 import { receiveMessage } from "./user-message.ts";
 
 /** The most open schedules of a session. */
@@ -40,14 +42,14 @@ function replaceSchedule(
   });
 }
 
-/** Ends a due time: adds its message unless it was missed, and waits for the next one. */
+/** Ends a due time: adds its message unless it was missed or waits in the queue already, and waits for the next one. */
 export function passSchedule(
   edit: StateEdit,
   schedule: Schedule,
   { key, next, missed, timestamp }: DeadlinePassedInput,
 ): void {
   replaceSchedule(edit, schedule, next === undefined ? undefined : { ...schedule, due: next });
-  if (missed === true) return;
+  if (missed === true || isQueued(edit, schedule)) return;
   const { id, by, message: content } = schedule;
   receiveMessage(edit, {
     messageId: scheduledMessageId(key),
@@ -56,3 +58,11 @@ export function passSchedule(
     timestamp,
   });
 }
+
+/** Whether the running loop has yet to read the same message of a schedule. */
+const isQueued = (state: AgentState, { id, message }: Schedule): boolean =>
+  isLoopRunning(state) &&
+  state.reActContext.queued.some((entry) => {
+    const queued = entry.type === "message" ? messageOf(state, entry.messageId) : undefined;
+    return queued?.scheduled?.id === id && queued.content === message;
+  });

@@ -1,4 +1,5 @@
 import type { Clock } from "@moora/agent-core-effects";
+import { schedulesAt } from "@moora/agent-core-state-machine/internal";
 import { LogError, sessionsOf, type EventLog } from "@moora/event-log";
 import { checkIsLog } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
@@ -9,6 +10,7 @@ import type { SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
 import { isOfInterruptedWrite, removeInterruptedWrite } from "../durable/unfinished-write.ts";
 import { unlessRemoved } from "../durable/unless-removed.ts";
+import { stateAt } from "../time-travel/read-session.ts";
 import { checkIsOther, noRemoveAtError } from "./move-errors.ts";
 import { moveSession } from "./move-session.ts";
 import { isLeased } from "./running-sessions.ts";
@@ -37,11 +39,11 @@ export interface PruneOptions {
 }
 
 /**
- * Why an old session was not pruned. `kept`: by `keep`. `leased`: a process runs it, or one of its sub-agents, or a move, a fork or
+ * Why an old session was not pruned. `kept`: by `keep`. `scheduled`: it has an open schedule. `leased`: a process runs it, or one of its sub-agents, or a move, a fork or
  * an import of it has not ended. `changed`: a record was added meanwhile. `unreadable`: its log is damaged, or a newer release wrote it. `exists`: the archive has another session
  * of this id.
  */
-export type KeptReason = "kept" | "leased" | "changed" | "unreadable" | "exists";
+export type KeptReason = "kept" | "scheduled" | "leased" | "changed" | "unreadable" | "exists";
 
 /** The result of `pruneSessions`. */
 export interface PruneReport {
@@ -63,7 +65,7 @@ const forms: OptionForms<PruneOptions> = {
 
 /**
  * Removes the sessions of a log whose last record is older than a time, or moves them to an archive, each with the sessions of
- * its sub-agents, which are never pruned alone: the newest record of all of them counts. A session that a process runs is left, and so is one without records. What an
+ * its sub-agents, which are never pruned alone: the newest record of all of them counts. A session that a process runs is left, and so is one with an open schedule or without records. What an
  * interrupted fork or import has left is removed first, whatever its age, and never archived. Rejects
  * with `InvalidOption` for an option that is missing or of the wrong form, such as an archive that is the log itself, and with the errors of the logs.
  */
@@ -110,6 +112,7 @@ async function pruneFamily(
     const updatedAt = await lastTimeOf(log, members);
     if (!isOld(updatedAt)) return [];
     if ((await keep?.({ id, header, updatedAt })) === true) return "kept";
+    if (schedulesAt((await stateAt(log, id)).state).length > 0) return "scheduled";
     if (archive !== undefined && dryRun !== true) return await moveSession(log, id, archive, { clock });
     for (const member of members) if (await isLeased(log, member.id, clock)) return "leased";
     if (archive !== undefined) return idsOf(members.filter(({ head }) => head > 0));

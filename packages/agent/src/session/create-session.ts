@@ -108,7 +108,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     session: subAgents,
     hold: (isStarted) => outside.holding(isStarted) ?? subAgents.heldAbove(isStarted),
     heldAbove: (isStarted) => subAgents.heldAbove(isStarted),
-    mayPause: () => base.rejectsWithoutReviewer !== true && !subAgents.isOfCall,
+    mayPause: () => !subAgents.endsWithTask,
     reconcile: () => void dispatch(),
     ...outputHooks(base, output),
     async ask(effect) {

@@ -1,5 +1,6 @@
 import { errorText, required, shownValue } from "@moora/agent-core-effects/internal";
 import type { Schedule, ScheduleChangedInput } from "@moora/agent-core-state-machine";
+import * as z from "zod/mini";
 import type { OptionForms } from "../check-options.ts";
 import { nextCron } from "../next-cron.ts";
 import { randomId } from "../user-message.ts";
@@ -7,12 +8,12 @@ import { checkArgument, checkOptionalId, checkText } from "./session-arguments.t
 import type { SessionParts } from "./session-methods.ts";
 import { InputRefused, type Session } from "./session.ts";
 
-/** The options of `session.schedule`: exactly one of `at`, `every` and `cron`, and the message that the session receives then. */
+/** The options of `session.schedule`: exactly one of `at`, `everyMs` and `cron`, and the message that the session receives then. */
 export interface ScheduleOptions {
   /** Once, at this time: in milliseconds since 1970, or in ISO 8601 with an offset. At once if it has passed. */
   readonly at?: number | string | Date | undefined;
   /** Every so many milliseconds, an integer of at least 1,000. Does not drift: all times are this far apart. */
-  readonly every?: number | undefined;
+  readonly everyMs?: number | undefined;
   /** At the times of a cron expression with five fields, such as `0 9 * * 1-5`. */
   readonly cron?: string | undefined;
   /** The IANA zone of `cron`, such as `Europe/Berlin`. Default: `UTC`. */
@@ -26,9 +27,9 @@ export interface ScheduleOptions {
 
 const forms: OptionForms<ScheduleOptions> = {
   at: { expectation: "a time, with an offset if it is a text", fits: (at) => Number.isFinite(timeIn(at)) },
-  every: {
+  everyMs: {
     expectation: "an integer of at least 1000 milliseconds",
-    fits: (every) => Number.isSafeInteger(every) && Number(every) >= 1_000,
+    fits: (everyMs) => Number.isSafeInteger(everyMs) && Number(everyMs) >= 1_000,
   },
   cron: "string",
   timeZone: "string",
@@ -37,11 +38,14 @@ const forms: OptionForms<ScheduleOptions> = {
   id: "string",
 };
 
-/** A time in milliseconds since 1970. Not a number for anything else. */
+/** A time in milliseconds since 1970 that a `Date` can have. Not a number for anything else, such as February 30. */
 function timeIn(at: unknown): number {
-  if (typeof at === "string") return /(?:Z|[+-]\d\d:\d\d)$/.test(at) ? Date.parse(at) : Number.NaN;
-  return typeof at === "number" || at instanceof Date ? Number(at) : Number.NaN;
+  if (typeof at === "string") return isoTime.safeParse(at).success ? Date.parse(at) : Number.NaN;
+  if (typeof at !== "number" && !(at instanceof Date)) return Number.NaN;
+  return Number.isNaN(new Date(at).getTime()) ? Number.NaN : Number(at);
 }
+
+const isoTime = z.iso.datetime({ offset: true });
 
 /**
  * Creates the input that sets a schedule, with its first due time: for hosts without a session. `by` defaults to "application",
@@ -61,12 +65,16 @@ export async function scheduleInput(
 }
 
 async function timeOf(options: ScheduleOptions, now: number): Promise<Pick<Schedule, "when" | "due">> {
-  const { at, every, cron, timeZone = "UTC" } = options;
+  const { at, everyMs, cron, timeZone = "UTC" } = options;
   if (options.timeZone !== undefined && cron === undefined)
     throw refused("options.timeZone", "is only for cron.");
-  const given = [at, every, cron].filter((time) => time !== undefined).length;
-  if (given !== 1) throw refused("options", `must have one of at, every and cron, got ${given} of them.`);
-  if (every !== undefined) return { when: { every }, due: now + every };
+  const given = [at, everyMs, cron].filter((time) => time !== undefined).length;
+  if (given !== 1) throw refused("options", `must have one of at, everyMs and cron, got ${given} of them.`);
+  if (everyMs !== undefined) {
+    const due = now + everyMs;
+    if (Number.isNaN(timeIn(due))) throw refused("options.everyMs", "is never due.");
+    return { when: { everyMs }, due };
+  }
   if (cron === undefined) return { when: { at: timeIn(at) }, due: Math.max(timeIn(at), now) };
   let problem = "it is never due";
   try {
@@ -93,8 +101,8 @@ export const scheduleMethods = ({
 > => ({
   async schedule(options, by = "application") {
     const input = await scheduleInput(options, { by, timestamp: clock.now() });
-    if (subAgents.isOfCall)
-      throw refused("options", "cannot be set for a sub-agent: its session ends with its task.", "sub-agent");
+    if (subAgents.endsWithTask)
+      throw refused("options", "cannot be set here: the session ends with its task.", "sub-agent");
     const receipt = await outside.dispatch(input);
     if (receipt.status === "ignored" && receipt.reason !== "nothing-new")
       throw refused("options", `was ignored: ${receipt.reason}.`, receipt.reason);

@@ -143,7 +143,7 @@ export interface Session<
    * Sets a schedule: a message that the session receives at a time, or again and again. Returns its id. One with the `id` of an open
    * schedule takes its place; if they are equal, the open one continues. `current().schedules` has the open ones. `by` names who sets it
    * (default: "application"); its messages have it. Rejects with `InputRefused` for an invalid time, expression or zone, for more than
-   * 100 open schedules (`too-many-schedules`), and in the session of a sub-agent (`sub-agent`, `call-ended`).
+   * 100 open schedules (`too-many-schedules`), and in a session that ends with its task (`sub-agent`, `call-ended`).
    */
   schedule(options: ScheduleOptions, by?: string): Promise<string>;
   /** Removes a schedule. Ignored as `unknown-schedule` if none is open with this id. `by` names who removes it (default: "application"). */

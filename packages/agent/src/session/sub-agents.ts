@@ -96,9 +96,9 @@ export class SubAgents {
     calls.set(agent, call);
   }
 
-  /** Whether this session is that of a call. */
-  get isOfCall(): boolean {
-    return this.#call !== undefined;
+  /** Whether this session is that of a call, or of `runTask`. */
+  get endsWithTask(): boolean {
+    return this.#call !== undefined || this.#host.rejectsWithoutReviewer;
   }
 
   get onLog(): LogListener | undefined {

@@ -95,9 +95,10 @@ const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
   "tool-call-interrupted": ({ toolCallId, outcome }, calls) =>
     `${calls.callOf(toolCallId)} interrupted, ${outcome === "unknown" ? "outcome unknown" : "not run"}`,
   "tool-call-decided": decisionText,
-  "deadline-passed": ({ key, missed }) => `deadline passed, ${key}${missed === true ? ", missed" : ""}`,
+  "deadline-passed": ({ key, missed, problem }) =>
+    `deadline passed, ${key}${missed === true ? ", missed" : ""}${problem === undefined ? "" : `, the schedule ends: ${oneLine(problem)}`}`,
   "schedule-changed": ({ scheduleId, schedule, by }) =>
-    `schedule ${scheduleId} ${schedule === null ? "removed" : "set"} by ${by}${schedule === null ? "" : `: ${oneLine(schedule.message)}`}`,
+    `schedule ${scheduleId} ${schedule === null ? "removed" : "set"} by ${by ?? "the agent"}${schedule === null ? "" : `: ${oneLine(schedule.message)}`}`,
   "re-act-cancelled": ({ reason }) => `canceled${withReason(reason)}`,
   "session-paused": ({ reason }) => `paused${withReason(reason)}`,
   "session-resumed": () => "resumed",

@@ -184,6 +184,22 @@ describe("pruning", () => {
     expect(await world.ids()).toEqual(["bob", "eve"]);
   });
 
+  it("keeps a session with an open schedule until it is removed", async () => {
+    const world = worldOn(memoryLog());
+    const { log, clock } = world;
+    const session = await world.open("ada");
+    await session.schedule({ id: "later", at: 400 * day, message: "Renew." });
+    await session.close();
+    const options = { before: 11 * day, clock };
+    const kept = [{ id: "ada", reason: "scheduled" }];
+    expect(await pruneSessions(log, options)).toEqual({ pruned: [], incomplete: [], kept });
+    expect(await pruneSessions(log, { ...options, archive: memoryLog() })).toMatchObject({ kept });
+    const again = await world.open("ada");
+    await again.unschedule("later");
+    await again.close();
+    expect((await pruneSessions(log, options)).pruned).toEqual(["ada"]);
+  });
+
   it("never prunes a sub-agent while its caller is there, and prunes it alone when it is not", async () => {
     const world = worldOn(memoryLog());
     const { log, clock } = world;

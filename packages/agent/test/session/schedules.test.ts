@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import {
   agentTool,
   defineAgent,
+  defineTool,
   exportSession,
   forkSession,
   importSession,
@@ -13,13 +14,16 @@ import {
   moveSession,
   nextWorkAt,
   openSession,
+  readSession,
   removeSession,
   rerunSession,
+  runTask,
   scheduleTool,
   startSession,
   stateAt,
   verifySession,
   type DurableSession,
+  type Question,
   type ScheduleOptions,
   type Session,
 } from "../../src/index.ts";
@@ -81,7 +85,7 @@ describe("a schedule", () => {
   it("that repeats does not drift, also if its timer fires late", async () => {
     const clock = new TestClock(0);
     await using session = inMemory(clock);
-    await session.schedule({ every: hour, message: "Again." });
+    await session.schedule({ everyMs: hour, message: "Again." });
     for (const late of [0, 7, 31]) {
       clock.jump(hour - (clock.now() % hour) + late);
       clock.advance(0);
@@ -95,7 +99,7 @@ describe("a schedule", () => {
     const clock = new TestClock();
     await using session = inMemory(clock, (_, call) => (call === 0 ? hangs("Let me") : answers("Done.")));
     await session.send("Long work.");
-    await session.schedule({ every: hour, message: "It is time." });
+    await session.schedule({ everyMs: hour, message: "It is time." });
     await clock.advanceAsync(hour);
     expect(session.current().reActContext).toMatchObject({ loop: 1, queued: [{ type: "message" }] });
     await session.cancel();
@@ -107,10 +111,38 @@ describe("a schedule", () => {
     expect(session.current().messages.at(-1)).toMatchObject({ role: "assistant", content: "Done." });
   });
 
+  it("sends no message again that the running loop has yet to read, and its time moves on", async () => {
+    const clock = new TestClock(0);
+    const pay = defineTool({
+      name: "pay",
+      description: "Pays.",
+      input: { type: "object" },
+      approval: "always",
+      execute: () => "Paid.",
+    });
+    const llm = new MockLlmCaller([callsTools([{ name: "pay", arguments: {} }]), answers("Done.")]);
+    await using session = startSession(defineAgent({ llm, tools: [pay] }), { clock });
+    session.onEvent(() => undefined);
+    await session.schedule({ id: "often", everyMs: 1_000, message: "Again." });
+    await session.send("Pay.");
+    await untilPasses(() => expect(session.questions()).toHaveLength(1));
+    for (let count = 0; count < 60; count += 1) await clock.advanceAsync(1_000);
+    expect(sent(session)).toEqual(["Again."]);
+    expect(session.current().schedules?.open).toMatchObject([{ due: 61_000 }]);
+    // Another message of the same id is not lost.
+    await session.schedule({ id: "often", at: 61_000, message: "Something else." });
+    await clock.advanceAsync(1_000);
+    expect(sent(session)).toEqual(["Again.", "Something else."]);
+    const [question] = session.questions();
+    await session.decide(question as Question, "approve");
+    await session.settled();
+    expect(session.current().messages.at(-1)).toMatchObject({ content: "Done." });
+  });
+
   it("is held by a pause: what it missed meanwhile is one message after the resume", async () => {
     const clock = new TestClock();
     await using session = inMemory(clock);
-    await session.schedule({ every: hour, message: "Again." });
+    await session.schedule({ everyMs: hour, message: "Again." });
     await session.pause();
     expect(nextWorkAt(session.current())).toBeNull();
     await clock.advanceAsync(5.5 * hour);
@@ -124,7 +156,7 @@ describe("a schedule", () => {
   it("is removed, and a second removal finds none", async () => {
     const clock = new TestClock();
     await using session = inMemory(clock);
-    const id = await session.schedule({ every: hour, message: "Again." });
+    const id = await session.schedule({ everyMs: hour, message: "Again." });
     expect(await session.unschedule(id)).toMatchObject({ status: "accepted" });
     expect(await session.unschedule(id)).toEqual({ status: "ignored", reason: "unknown-schedule" });
     await clock.advanceAsync(2 * hour);
@@ -134,7 +166,7 @@ describe("a schedule", () => {
   it("that is set again continues if it is equal, and begins anew if it is not", async () => {
     const clock = new TestClock(0);
     await using session = inMemory(clock);
-    const set = (every: number) => session.schedule({ id: "hourly", every, message: "Again." });
+    const set = (everyMs: number) => session.schedule({ id: "hourly", everyMs, message: "Again." });
     await set(hour);
     clock.advance(minute);
     expect(await set(hour)).toBe("hourly");
@@ -182,13 +214,22 @@ describe("a refusal", () => {
     ["nothing", undefined, "options"],
     ["no time", { message: "Hi" }, "options"],
     ["two times", { message: "Hi", at: 1, cron: "* * * * *" }, "options"],
-    ["an empty period", { message: "Hi", every: 0 }, "options.every"],
-    ["a short period", { message: "Hi", every: 999 }, "options.every"],
+    ["an empty period", { message: "Hi", everyMs: 0 }, "options.everyMs"],
+    ["a short period", { message: "Hi", everyMs: 999 }, "options.everyMs"],
+    ["a period that ends never", { message: "Hi", everyMs: Number.MAX_SAFE_INTEGER }, "options.everyMs"],
+    ["a name of a cron expression", { message: "Hi", cron: "@daily" }, "options.cron"],
+    ["a date as a cron expression", { message: "Hi", cron: "2040-01-01T00:00:00" }, "options.cron"],
+    ["a time that no date can have", { message: "Hi", at: 1e300 }, "options.at"],
+    ["a day that does not exist", { message: "Hi", at: "2030-02-31T09:00:00Z" }, "options.at"],
     ["no cron expression", { message: "Hi", cron: "at nine" }, "options.cron"],
     ["six fields", { message: "Hi", cron: "0 0 9 * * *" }, "options.cron"],
     ["a cron expression that is never due", { message: "Hi", cron: "0 0 30 2 *" }, "options.cron"],
     ["an unknown zone", { message: "Hi", cron: "0 9 * * *", timeZone: "Mars/Base" }, "options.cron"],
-    ["a zone without a cron expression", { message: "Hi", every: hour, timeZone: "UTC" }, "options.timeZone"],
+    [
+      "a zone without a cron expression",
+      { message: "Hi", everyMs: hour, timeZone: "UTC" },
+      "options.timeZone",
+    ],
     ["a text without an offset", { message: "Hi", at: "2030-01-31T09:00:00" }, "options.at"],
     ["a time that is not a number", { message: "Hi", at: Number.NaN }, "options.at"],
     ["no message", { at: 1 }, "options.message"],
@@ -204,11 +245,11 @@ describe("a refusal", () => {
   it("comes with the 101st schedule, and none where it replaces one", async () => {
     await using session = inMemory();
     for (let count = 0; count < 100; count += 1)
-      await session.schedule({ id: `s${count}`, every: hour, message: "Hi" });
-    expect(await refusal({ every: hour, message: "Hi" }, session)).toMatchObject({
+      await session.schedule({ id: `s${count}`, everyMs: hour, message: "Hi" });
+    expect(await refusal({ everyMs: hour, message: "Hi" }, session)).toMatchObject({
       code: "too-many-schedules",
     });
-    expect(await session.schedule({ id: "s7", every: day, message: "Hi" })).toBe("s7");
+    expect(await session.schedule({ id: "s7", everyMs: day, message: "Hi" })).toBe("s7");
   });
 
   it("comes in the session of a sub-agent, which ends with its task", async () => {
@@ -230,6 +271,41 @@ describe("a refusal", () => {
   });
 });
 
+describe("a schedule that a program posts as an input", () => {
+  const posted = (when: object, due = 0): object => ({
+    type: "schedule-changed",
+    scheduleId: "raw",
+    schedule: { when, due, message: "Hi", missed: "once" },
+    by: "ada",
+    timestamp: 0,
+  });
+
+  it.each([
+    ["a short period", { everyMs: 999 }],
+    ["a time that no date can have", { at: 1e300 }],
+  ])("is refused for %s", async (_, when) => {
+    await using session = inMemory();
+    await expect(session.dispatch(posted(when))).rejects.toBeInstanceOf(InputRefused);
+    await expect(session.dispatch(posted({ at: 1 }, 1e300))).rejects.toBeInstanceOf(InputRefused);
+  });
+
+  it.each([
+    ["an invalid cron expression", { cron: "garbage", timeZone: "UTC" }, "five fields"],
+    ["an unknown zone", { cron: "0 9 * * *", timeZone: "Mars/Base" }, "Mars/Base"],
+  ])("and that has no next time, with %s, ends, and its log says why", async (_, when, problem) => {
+    const log = memoryLog();
+    const session = await open({ log, clock: new TestClock(1) });
+    await session.dispatch(posted(when));
+    await untilPasses(() => expect(session.current().schedules?.open).toEqual([]));
+    await session.settled();
+    expect(sent(session)).toEqual(["Hi"]);
+    await session.close();
+    const { inputs } = await readSession(log, "ada");
+    const passed = inputs.find(({ type }) => type === "deadline-passed");
+    expect(passed).toMatchObject({ problem: expect.stringContaining(problem) });
+  });
+});
+
 describe.each(["memory", "sqlite"] as const)("a schedule in a log (%s)", (name) => {
   it.each([
     ["once", ["Again."]],
@@ -238,7 +314,7 @@ describe.each(["memory", "sqlite"] as const)("a schedule in a log (%s)", (name) 
     await using storage = storageOf(name);
     const clock = new TestClock(0);
     const before = await open({ log: storage.open(), clock });
-    await before.schedule({ every: hour, message: "Again.", missed });
+    await before.schedule({ everyMs: hour, message: "Again.", missed });
     // The process is killed: it does not close the session.
     clock.set(5.5 * hour);
     const session = await open({ log: storage.open(), clock });
@@ -257,7 +333,7 @@ describe.each(["memory", "sqlite"] as const)("a schedule in a log (%s)", (name) 
     const clock = new TestClock(0);
     const owner = await open({ log: storage.open(), clock });
     const poster = await openSession(agentOf(), { log: storage.open(), id: "ada", clock, access: "post" });
-    const id = await poster.schedule({ every: hour, message: "Again." });
+    const id = await poster.schedule({ everyMs: hour, message: "Again." });
     await owner.refresh();
     expect(owner.current().schedules?.open).toMatchObject([{ id }]);
     // Both have timers for it now.
@@ -274,7 +350,7 @@ describe.each(["memory", "sqlite"] as const)("a schedule in a log (%s)", (name) 
     const clock = new TestClock(0);
     const log = storage.open();
     const session = await open({ log, clock });
-    await session.schedule({ every: hour, message: "Again." });
+    await session.schedule({ everyMs: hour, message: "Again." });
     await session.close();
     const dueAt = async (now: number) =>
       (await log.due?.({ now, limit: 10 }))?.map(({ id, due }) => [id, due]);
@@ -287,7 +363,7 @@ describe.each(["memory", "sqlite"] as const)("a schedule in a log (%s)", (name) 
     const clock = new TestClock(0);
     const log = storage.open();
     const session = await open({ log, clock });
-    await session.schedule({ every: hour, message: "Again." });
+    await session.schedule({ everyMs: hour, message: "Again." });
     await session.close();
     const { seq } = await stateAt(log, "ada");
     for (const how of ["reuse", "rerun", "close"] as const) {
@@ -305,7 +381,7 @@ it("a schedule sleeps in an archive, and continues when the session is restored"
   const clock = new TestClock(0);
   const [log, archive] = [memoryLog(), memoryLog()];
   const session = await open({ log, clock });
-  await session.schedule({ every: hour, message: "Again." });
+  await session.schedule({ everyMs: hour, message: "Again." });
   await session.close();
   await moveSession(log, "ada", archive);
   clock.set(3.5 * hour);
@@ -323,7 +399,7 @@ it("a schedule of a removed session does nothing", async () => {
   const log = memoryLog();
   const session = await open({ log, clock });
   session.onError(() => undefined);
-  await session.schedule({ every: hour, message: "Again." });
+  await session.schedule({ everyMs: hour, message: "Again." });
   await removeSession(log, "ada");
   await clock.advanceAsync(2 * hour);
   expect(await log.open("ada")).toBeUndefined();
@@ -333,7 +409,7 @@ it("a schedule of a removed session does nothing", async () => {
 it("a clock that is set back does not run a due time twice", async () => {
   const clock = new TestClock(0);
   await using session = inMemory(clock);
-  await session.schedule({ every: hour, message: "Again." });
+  await session.schedule({ everyMs: hour, message: "Again." });
   await clock.advanceAsync(hour);
   await session.settled();
   clock.set(0);
@@ -348,7 +424,7 @@ it("a rerun gets the messages of schedules, and has none itself", async () => {
   const clock = new TestClock(0);
   const log = memoryLog();
   const session = await open({ log, clock });
-  await session.schedule({ every: hour, message: "Again." });
+  await session.schedule({ everyMs: hour, message: "Again." });
   await clock.advanceAsync(hour);
   await session.settled();
   await session.close();
@@ -386,7 +462,7 @@ describe("the tool with which an agent wakes itself up", () => {
     await clock.advanceAsync(30 * minute);
     await session.settled();
     expect(session.current().messages.slice(2)).toMatchObject([
-      { content: "Check the build.", scheduled: { id: "wake-up-call_1", by: "agent" } },
+      { content: "Check the build.", scheduled: { id: "wake-up-call_1", by: null } },
       { content: "I am awake." },
     ]);
   });
@@ -399,7 +475,7 @@ describe("the tool with which an agent wakes itself up", () => {
       { action: "set", id: "theirs", message: "Mine now.", inMinutes: 1 },
       { action: "cancel", id: "build" },
     );
-    await session.schedule({ id: "theirs", every: hour, message: "Report." });
+    await session.schedule({ id: "theirs", everyMs: hour, message: "Report." });
     await session.ask("Watch the build.");
     const [set, list, ...others] = results();
     expect(set).toContain('"build"');
@@ -410,6 +486,36 @@ describe("the tool with which an agent wakes itself up", () => {
       "Canceled build.",
     ]);
     expect(session.current().schedules?.open.map(({ id }) => id)).toEqual(["theirs"]);
+  });
+
+  it("leaves alone the schedules of a user whose name is agent", async () => {
+    const { session, results } = calling({ action: "list" }, { action: "cancel", id: "theirs" });
+    await session.schedule({ id: "theirs", everyMs: hour, message: "Report." }, "agent");
+    await session.ask("Clean up.");
+    expect(results()).toEqual(["[]", "error: You have no wake-up theirs."]);
+    expect(session.current().schedules?.open.map(({ id }) => id)).toEqual(["theirs"]);
+  });
+
+  it("refuses in a task, whose session ends with it", async () => {
+    const set = { action: "set", message: "Check.", inMinutes: 1 };
+    const script: MockScript = [callsTools([{ name: "schedule", arguments: set }]), answers("Done.")];
+    const { state } = await runTask(agentOf(script, scheduleTool()), "Watch the build.");
+    expect(Object.values(state.toolCalls)).toMatchObject([
+      { result: { isSuccess: false, error: expect.stringContaining("ends with its task") } },
+    ]);
+    expect(state.schedules?.open ?? []).toEqual([]);
+  });
+
+  it("refuses two times", async () => {
+    const { session, results } = calling({
+      action: "set",
+      message: "When?",
+      at: "2026-02-01T09:00:00Z",
+      inMinutes: 1,
+    });
+    await session.ask("Try.");
+    expect(results()).toEqual([expect.stringContaining("one of at and inMinutes")]);
+    expect(session.current().schedules?.open ?? []).toEqual([]);
   });
 
   it("has limits, and says what is wrong with a time", async () => {
@@ -424,7 +530,7 @@ describe("the tool with which an agent wakes itself up", () => {
     await session.ask("Try.");
     const [often, when, where, one, two, three] = results();
     expect(often).toContain("everyMinutes");
-    expect(when).toContain("one of at, every and cron");
+    expect(when).toContain("one of at, everyMs and cron");
     expect(where).toContain("must be a time");
     expect(one).toContain("2026-02-01T08:00:00.000Z");
     expect(two).toContain("2026-01-05T08:00:00.000Z");
@@ -441,6 +547,6 @@ it("the timer of a schedule keeps the process alive, as work does", async () => 
     }
   })();
   await using session = inMemory(clock);
-  await session.schedule({ every: hour, message: "Again." });
+  await session.schedule({ everyMs: hour, message: "Again." });
   await untilPasses(() => expect(kept).toEqual([{ keepsAlive: true }]));
 });

@@ -89,7 +89,9 @@ function Item({ item }: { readonly item: ConversationItem }): JSX.Element {
 /** A message, rendered again if it is another one: each position has objects of its own. */
 const ShownMessage = memo(
   MessageView,
-  (before, now) => JSON.stringify(before.message) === JSON.stringify(now.message),
+  ({ message: before }, { message: now }) =>
+    // While a message is streamed, the others stay the same objects: they are not written as JSON for each piece of it.
+    before === now || JSON.stringify(before) === JSON.stringify(now),
 );
 
 const CallRecords = ({ toolCallId }: Pick<ToolCallPart, "toolCallId">): JSX.Element => (

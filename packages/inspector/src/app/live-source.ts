@@ -11,7 +11,7 @@ import {
   untilToken,
   type PostKind,
 } from "./live-requests.ts";
-import { listFirstSessions, listOtherSessions, listSessions, loadAgents } from "./session-list.ts";
+import { beginSessions, listSessions, loadAgents } from "./session-list.ts";
 import {
   count,
   goTo,
@@ -61,11 +61,11 @@ export async function beginLive(
   link: { readonly session?: string | undefined; readonly at?: number | undefined } = {},
 ): Promise<void> {
   if (link.session !== undefined) wanted = { id: link.session, at: link.at };
-  const first = await listFirstSessions();
-  if (needsToken.value) return;
-  void loadAgents();
-  await openWanted();
-  await listOtherSessions(first);
+  await beginSessions(async () => {
+    if (needsToken.value) return;
+    void loadAgents();
+    await openWanted();
+  });
 }
 
 async function openWanted(): Promise<void> {

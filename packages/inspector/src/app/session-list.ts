@@ -35,15 +35,35 @@ export async function loadAgents(): Promise<void> {
 const pageLength = 200;
 const maxPages = 10;
 
-/** Loads the sessions of the user. The pages of the server are ordered by id, so that the newest session may be on the last one. */
-export const listSessions = async (): Promise<void> => await listOtherSessions(await listFirstSessions());
+/** Loads the sessions of the user. A load that waits for its turn is that of all who ask for one meanwhile. */
+export const listSessions = (): Promise<void> =>
+  (waiting ??= inTurn(async () => {
+    waiting = undefined;
+    await listOtherSessions(await firstSessions());
+  }));
 
-/** Loads the first page, for `listOtherSessions`; undefined if that has failed, which is reported to the user. */
-export const listFirstSessions = async (): Promise<SessionPage | undefined> =>
-  await withPage({ sessions: [], next: "" });
+/** Loads the sessions of the user, with `afterFirst` after the first page. */
+export const beginSessions = (afterFirst: () => Promise<void>): Promise<void> =>
+  inTurn(async () => {
+    const first = await firstSessions();
+    await afterFirst();
+    await listOtherSessions(first);
+  });
 
-/** Loads the pages after the first one. If one fails, those before it stay in the list. */
-export async function listOtherSessions(first: SessionPage | undefined): Promise<void> {
+let waiting: Promise<void> | undefined;
+let last: Promise<void> = Promise.resolve();
+
+/** Runs one load after the other, so that none ends with an older answer than one before it. */
+const inTurn = (load: () => Promise<void>): Promise<void> => (last = last.then(load, load));
+
+/** The first page; undefined if it could not be loaded, which is reported to the user. */
+const firstSessions = (): Promise<SessionPage | undefined> => withPage({ sessions: [], next: "" });
+
+/**
+ * Loads the pages after the first one: those of the server are ordered by id, so that the newest session may be on the last one. If one
+ * fails, those before it stay in the list.
+ */
+async function listOtherSessions(first: SessionPage | undefined): Promise<void> {
   if (first === undefined) return;
   let loaded: SessionPage | undefined = first;
   for (let pages = 1; loaded !== undefined && loaded.next !== null && pages < maxPages; pages += 1)

@@ -93,6 +93,11 @@ const machineFields: ReadonlySet<string> = new Set([
   "onUnknown",
   "schema",
   "answerSchema",
+  "names",
+  "scheduleId",
+  "missed",
+  "cron",
+  "timeZone",
 ]);
 
 /** Fields that are digests, or consist of them. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { systemClock } from "@moora/agent";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { TestHost } from "./test-host.ts";
 
@@ -42,14 +43,17 @@ it("sets, lists, shows and removes the schedules of a session", async () => {
     code: 5,
     err: expect.stringContaining('no schedule "daily"'),
   });
-  expect(await cli("prune", "--older-than", "1m", "--keep-open", "--dry-run")).toMatchObject({ code: 0 });
+  const later = new TestHost({ cwd: place.path });
+  later.clock = { ...systemClock, now: () => systemClock.now() + 86_400_000 };
+  await later.run(["prune", "--older-than", "1h"]);
+  expect(later.stdout.text).toBe("ada  kept: scheduled\n");
 });
 
 it("says what is wrong with a time", async () => {
   await cli("run", "what is 2+2?", "--provider", "planner", "--session", "ada");
   expect(await cli("schedule", "ada", "Hi")).toMatchObject({
     code: 5,
-    err: expect.stringContaining("one of at, every and cron"),
+    err: expect.stringContaining("one of at, everyMs and cron"),
   });
   expect((await cli("schedule", "ada", "Hi", "--cron", "0 9 * * *", "--time-zone", "Mars")).err).toContain(
     "IANA",

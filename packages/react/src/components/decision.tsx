@@ -1,7 +1,8 @@
-import { escapeHiddenCharacters, type Decision, type Question } from "@moora/agent";
+import type { Decision, Question } from "@moora/agent";
 import { useEffect, useRef, useState, type JSX, type ReactNode } from "react";
 import { AnswerFields, type Entries } from "./answer-fields.tsx";
 import { answerFormOf, entriesToAnswer, initialEntries } from "./answer-form.ts";
+import { shownJson } from "./shown-json.ts";
 
 interface DecisionProps {
   readonly question: Question;
@@ -96,7 +97,7 @@ function Approval({ question, decide, isHeld, problem }: DecisionProps): JSX.Ele
         <button
           type="button"
           aria-pressed={changed !== undefined}
-          onClick={() => setChanged(changed === undefined ? editableJson(question.parameters) : undefined)}
+          onClick={() => setChanged(changed === undefined ? shownJson(question.parameters) : undefined)}
         >
           Edit
         </button>
@@ -108,9 +109,6 @@ function Approval({ question, decide, isHeld, problem }: DecisionProps): JSX.Ele
     </form>
   );
 }
-
-/** JSON of a value in a field, where hidden characters would not be seen either. */
-const editableJson = (value: unknown): string => escapeHiddenCharacters(JSON.stringify(value, null, 2));
 
 const jsonForm = answerFormOf("{}");
 

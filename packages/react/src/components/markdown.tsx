@@ -1,5 +1,6 @@
-import { lexer, type MarkedToken, type Token, type Tokens } from "marked";
+import type { MarkedToken, Token, Tokens } from "marked";
 import { createElement, memo, type JSX, type ReactNode } from "react";
+import { tokensOf } from "./markdown-tokens.ts";
 
 /** The properties of `Markdown`. */
 export interface MarkdownProps {
@@ -10,13 +11,15 @@ export interface MarkdownProps {
 
 /**
  * A text of a model with the formatting of Markdown (GFM), as elements: HTML in it is text, links lead only to `http`, `https` and `mailto`,
- * and pictures are links, so that a text loads nothing.
+ * and pictures are links, so that a text loads nothing. A text that is very long, deeply nested or costly to read is shown as it is.
  */
 export const Markdown: (props: MarkdownProps) => ReactNode = memo(function Markdown({
   text,
   links = true,
 }: MarkdownProps): JSX.Element {
-  return <div className="moora-markdown">{elementsOf(lexer(text), links)}</div>;
+  const tokens = tokensOf(text);
+  if (tokens === undefined) return <p className="moora-text">{text}</p>;
+  return <div className="moora-markdown">{elementsOf(tokens, links)}</div>;
 });
 
 const elementsOf = (tokens: readonly Token[] = [], links: boolean): readonly ReactNode[] =>

@@ -7,7 +7,10 @@ import { Markdown } from "./markdown.tsx";
 /** The properties of `MessageView`. */
 export interface MessageViewProps {
   readonly message: ChatMessage;
-  /** The address at which the page reads a file. Without it, or where it returns undefined, a file is only named. */
+  /**
+   * The address at which the page reads a file. Without it, or where it returns undefined, a file is only named. A picture is shown if the
+   * server of the session has stored it, or its address is `blob:`, `data:` or of the origin of the page; others are links.
+   */
   readonly fileUrl?: ((file: AgentAttachment) => string | undefined) | undefined;
   /** Whether links of the model can be followed. Default: true. */
   readonly links?: boolean;
@@ -60,28 +63,34 @@ function PartView({ part, role, links = true, fileUrl, callFooter }: PartProps):
         </details>
       );
     case "file":
-      return <FileView file={part.file} url={fileUrl?.(part.file)} />;
+      return <FileView file={part.file} url={fileUrl?.(part.file)} links={links} />;
     case "tool-call":
       return <CallView call={part}>{callFooter?.(part)}</CallView>;
   }
 }
 
-/** A file: a picture, or a link to download it. */
-function FileView({
-  file,
-  url,
-}: {
+interface FileProps {
   readonly file: AgentAttachment;
   readonly url: string | undefined;
-}): JSX.Element {
+  readonly links: boolean;
+}
+
+/**
+ * A file: a picture, or a link to download it. An address of another origin that a model, a tool or a user has written is only a link: its
+ * server would learn from a picture that the message is read.
+ */
+function FileView({ file, url, links }: FileProps): JSX.Element {
   const name = file.name ?? file.mediaType;
-  // No address of a script: a file is what a model or a user has named.
-  if (
-    url === undefined ||
-    !URL.canParse(url, document.baseURI) ||
-    !isSafe.test(new URL(url, document.baseURI).protocol)
-  )
-    return <span className="moora-file">{name}</span>;
+  const address = url === undefined ? undefined : addressOf(url);
+  if (address === undefined) return <span className="moora-file">{name}</span>;
+  if (!isOwn(address) && !isStored.test(file.url)) {
+    if (!links) return <span className="moora-file">{`${name} (${url})`}</span>;
+    return (
+      <a className="moora-file" href={url} target="_blank" rel="noreferrer noopener">
+        {name}
+      </a>
+    );
+  }
   if (file.mediaType.startsWith("image/")) return <img className="moora-picture" src={url} alt={name} />;
   return (
     <a className="moora-file" href={url} download={name}>
@@ -90,7 +99,18 @@ function FileView({
   );
 }
 
-const isSafe = /^(https?|blob|data):$/;
+/** An address that a page may use; undefined for that of a script. */
+function addressOf(url: string): URL | undefined {
+  const address = URL.canParse(url, document.baseURI) ? new URL(url, document.baseURI) : undefined;
+  return address !== undefined && /^(https?|blob|data):$/.test(address.protocol) ? address : undefined;
+}
+
+/** Whether an address asks no other server than that of the page. */
+const isOwn = ({ protocol, origin }: URL): boolean =>
+  protocol === "data:" || protocol === "blob:" || origin === location.origin;
+
+/** The address of bytes that the server of the session has stored: `fileUrl` makes the address of this server of it. */
+const isStored = /^ni:/;
 
 const callTexts: Readonly<Record<ToolCallStatus, string>> = {
   drafting: "writing",
@@ -109,6 +129,9 @@ interface CallProps {
   readonly children?: ReactNode;
 }
 
+/** More characters than a line of a screen has. */
+const mostInLine = 500;
+
 /** A tool call in one line, which opens to its arguments, those that the model asked for if they were changed, and its result. */
 function CallView({ call, children }: CallProps): JSX.Element {
   const { name, status, parameters, original, result, decision, progress } = call;
@@ -117,7 +140,7 @@ function CallView({ call, children }: CallProps): JSX.Element {
     <details className={`moora-call moora-${status}`}>
       <summary>
         <code className="moora-tool">{escapeHiddenCharacters(name)}</code>
-        <code className="moora-arguments">{shown}</code>
+        <code className="moora-arguments">{shown.slice(0, mostInLine)}</code>
         {decision === undefined ? null : (
           <span className="moora-badge">
             {decision.type} by {decision.by}

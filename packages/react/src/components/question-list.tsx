@@ -2,6 +2,7 @@ import { askedText, escapeHiddenCharacters, type Decision, type Question } from 
 import { useState, type JSX, type MouseEvent } from "react";
 import { DecisionForm } from "./decision.tsx";
 import { useQuestionGuard } from "./question-guard.ts";
+import { shownJson } from "./shown-json.ts";
 
 /** Decides a question. Resolves with why that was not accepted; undefined if it was. */
 export type Decide = (question: Question, decision: Decision) => Promise<string | undefined>;
@@ -109,9 +110,7 @@ function QuestionText({ question }: { readonly question: Question }): JSX.Elemen
       )}
       {text === undefined ? null : <p className="moora-text">{escapeHiddenCharacters(text)}</p>}
       {rest === undefined ? null : (
-        <pre tabIndex={0}>
-          {escapeHiddenCharacters(typeof rest === "string" ? rest : JSON.stringify(rest, null, 2))}
-        </pre>
+        <pre tabIndex={0}>{typeof rest === "string" ? escapeHiddenCharacters(rest) : shownJson(rest)}</pre>
       )}
       {about === "approval" ? (
         <p className="moora-note">

@@ -96,13 +96,15 @@ export class EventStream implements StreamSource {
   async catchUp(): Promise<void> {
     try {
       const length = this.#pageLength;
+      const before = this.#live.session.seq();
       const records = await this.#live.session.history(this.#last, length);
       const texts = records.map(({ seq, input }) => inputFrame(seq, input));
       this.#last = records.at(-1)?.seq ?? this.#last;
       const fitting = (records.length * this.#context.limits.maxBufferedBytes) / texts.join("").length;
       if (records.length > 0) this.#pageLength = Math.max(1, Math.min(pageLengths.most, Math.floor(fitting)));
       this.#stream.resume(() => texts.forEach((text) => this.#stream.send(text)));
-      const isMissing = records.length > 0 && this.#last < this.#live.session.seq();
+      const seq = this.#live.session.seq();
+      const isMissing = this.#last < seq && (records.length > 0 || seq > before);
       // The log may have more, or has meanwhile.
       if (records.length === length || isMissing) return this.#stream.fallBehind();
       const { draft, questions } = this.#live.stream;

@@ -12,6 +12,7 @@ import {
   type PostReceipt,
 } from "@moora/agent-webui-protocol";
 import type * as z from "zod/mini";
+import { forbidden } from "../access/authorization.ts";
 import type { SessionAction } from "../access/grant.ts";
 import { readBody } from "../body.ts";
 import { checkAttachments } from "../files/files-of-session.ts";
@@ -39,6 +40,8 @@ interface PostKind<Schema extends z.ZodMiniType> {
   readonly kind: PostRequest["kind"];
   readonly summary: string;
   readonly action: SessionAction;
+  /** Another right, which only some posts need. */
+  readonly also?: SessionAction;
   readonly body: Schema;
   /** The problems beside those of every post. */
   readonly problems?: readonly ProblemCode[];
@@ -52,12 +55,14 @@ interface PostCall<Body> extends MadePost {
   readonly context: ServerContext;
   readonly live: LiveSession;
   readonly user: string;
+  /** Whether the user has the right `also`. */
+  readonly mayAlso: boolean;
   readonly body: Body;
 }
 
 /** The route of a kind of post. It answers with the receipt after the input is durable. */
 function postRoute<Schema extends z.ZodMiniType>(row: PostKind<Schema>): Operation {
-  const { kind, summary, action, body: schema, problems = [], post, mayExist } = row;
+  const { kind, summary, action, also, body: schema, problems = [], post, mayExist } = row;
   return route(
     `POST /sessions/:id/${kind}`,
     async ({ parts, request, access, param }) => {
@@ -70,6 +75,7 @@ function postRoute<Schema extends z.ZodMiniType>(row: PostKind<Schema>): Operati
       const ref = await parts.directory.findFor(access, action, param("id"));
       const id = requestIdOf({ kind, user, key, content: body });
       const incarnation = new URL(request.url).searchParams.get("incarnation");
+      const mayAlso = also !== undefined && (await access.may(also, ref));
       const receipt = await parts.pool.use(ref, async (live) => {
         await checkIncarnation(live, { incarnation });
         return await context.counters.countPost(kind, () =>
@@ -78,7 +84,7 @@ function postRoute<Schema extends z.ZodMiniType>(row: PostKind<Schema>): Operati
             async (session, isRecorded) => {
               // The one that replaces a session in the middle of a post may be another one with the same id.
               requireIncarnation(incarnationOf(session), incarnation);
-              return await post({ context, live, session, isRecorded, id, user, body, timestamp });
+              return await post({ context, live, session, isRecorded, id, user, mayAlso, body, timestamp });
             },
             (session) => mayExist?.(session, id) ?? true,
           ),
@@ -222,16 +228,25 @@ export const postResume: Operation = postRoute({
   post: async (call) => await dispatchOnce(call, { type: "session-resumed" }),
 });
 
-/** One without an id gets that of its post, so that a repetition names the same schedule. */
+/**
+ * One without an id gets that of its post, so that a repetition names the same schedule. To replace the schedule of another user is
+ * to remove it, and needs that right.
+ */
 export const postSchedule: Operation = postRoute({
   kind: "schedule",
   summary: "Sets a schedule: a message that the session receives at a time, or again and again.",
   action: "post",
+  also: "cancel",
   body: scheduleBodySchema,
   post: async (call) => {
-    const { user, timestamp, id, body } = call;
+    const { user, mayAlso, timestamp, id, body } = call;
     const options = { id: `schedule_${id.key}`, ...body };
-    return await dispatchOnce(call, await scheduleInput(options, { by: user, timestamp }));
+    const input = await scheduleInput(options, { by: user, timestamp });
+    return await dispatchOnce(call, ({ schedules }) => {
+      const before = schedules?.open.find((schedule) => schedule.id === input.scheduleId);
+      if (before !== undefined && before.by !== user && !mayAlso) throw forbidden("cancel");
+      return input;
+    });
   },
 });
 

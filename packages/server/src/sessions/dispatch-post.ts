@@ -1,4 +1,4 @@
-import type { AgentAttachment, DurableSession, Receipt } from "@moora/agent";
+import type { AgentAttachment, AgentState, DurableSession, Receipt } from "@moora/agent";
 import type { RequestId } from "./request-ids.ts";
 
 /** A post at the moment at which a `PostLedger` makes it. */
@@ -13,9 +13,13 @@ export interface MadePost {
 /** Dispatches an input unless the log contains it: a repetition would apply to what has happened since, such as the next loop. */
 export const dispatchOnce = async (
   { session, isRecorded, id: { text: requestId }, timestamp }: MadePost,
-  input: object,
+  input: object | ((state: AgentState) => object),
 ): Promise<Receipt> =>
-  await session.dispatch(() => (isRecorded() ? undefined : { ...input, requestId, timestamp }));
+  await session.dispatch((state: AgentState) =>
+    isRecorded()
+      ? undefined
+      : { ...(typeof input === "function" ? input(state) : input), requestId, timestamp },
+  );
 
 /** Dispatches a message of the user. A repetition has the id of a message that the session has. */
 export const dispatchMessage = async (

@@ -1,4 +1,4 @@
-import { pruneSessions, stateAt, type AgentState, type PruneReport } from "@moora/agent";
+import { pruneSessions, stateAt, type PruneReport } from "@moora/agent";
 import { isLoopRunning } from "@moora/agent-core-state-machine";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
@@ -28,17 +28,13 @@ export const pruneCommand: Command = sessionCommand({
       before,
       dryRun,
       clock: host.clock,
-      keep: async ({ id }) => options["keep-open"] === true && isOpen((await stateAt(log, id)).state),
+      keep: async ({ id }) => options["keep-open"] === true && isLoopRunning((await stateAt(log, id)).state),
       ...(archive && { archive: archive.log }),
     });
     print({ ...report, dryRun }, textOf(call, report));
     return exitCodes.answered;
   },
 });
-
-/** Whether a session has work in progress, or a schedule. */
-const isOpen = (state: AgentState): boolean =>
-  isLoopRunning(state) || (state.schedules?.open ?? []).length > 0;
 
 function textOf({ options }: SessionCall, { pruned, kept, incomplete }: PruneReport): string {
   const would = options["dry-run"] === true ? "would be " : "";

@@ -21,11 +21,11 @@ export const scheduleCommand: Command = sessionCommand({
         throw new CliFailure(exitCodes.refused, `Session "${call.id}" has no schedule "${remove}".`);
       call.print({ id: remove }, `Removed ${remove}.`);
     } else if (call.args.length > 1) {
-      const { time: at, every, cron, id: given, "time-zone": timeZone } = call.options;
+      const { time: at, every: everyMs, cron, id: given, "time-zone": timeZone } = call.options;
       const missed = call.options["skip-missed"] === true ? "skip" : "once";
       const message = call.args.slice(1).join(" ");
       const id = await session
-        .schedule({ at, every, cron, timeZone, missed, message, id: given })
+        .schedule({ at, everyMs, cron, timeZone, missed, message, id: given })
         .catch((error: unknown) => {
           throw error instanceof InputRefused ? new CliFailure(exitCodes.refused, error.message) : error;
         });
@@ -42,6 +42,10 @@ export const scheduleCommand: Command = sessionCommand({
 /** A schedule as a line for people. */
 export function scheduleToText({ id, when, due, by, message }: Schedule): string {
   const rule =
-    "cron" in when ? `${when.cron} ${when.timeZone}` : "every" in when ? `every ${when.every} ms` : "once";
-  return `${id}  ${timeToText(due)}  ${rule}  by ${by}: ${oneLine(message)}`;
+    "cron" in when
+      ? `${when.cron} ${when.timeZone}`
+      : "everyMs" in when
+        ? `every ${when.everyMs} ms`
+        : "once";
+  return `${id}  ${timeToText(due)}  ${rule}  by ${by ?? "the agent"}: ${oneLine(message)}`;
 }
