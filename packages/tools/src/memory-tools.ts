@@ -13,7 +13,7 @@ import { textAt } from "./tool-input.ts";
 
 /** Whose memories a session reads and changes. */
 export interface MemoryContext {
-  /** The id of the user, as the host knows it: not a name that a model or the user may choose. Null: nobody, who has no memories. */
+  /** The id of the user, as the host knows it: not a name that a model or the user may choose. Null: not signed in, without memories. */
   readonly user: string | null;
 }
 
