@@ -62,7 +62,6 @@ const fields = {
   models: z.record(z.string(), z.string()),
   settings: settingsSchema,
   toolChoice: z.union([z.enum(["auto", "none", "required"]), z.object({ name: z.string() })]),
-  toolSearch: z.exactOptional(z.union([z.boolean(), toolSearchSchema])),
   answerSchema: z.nullable(z.string()),
   limits: groups.limits,
   retries: groups.retries,
@@ -77,6 +76,8 @@ const fields = {
   graph: graphSchema,
   /** Absent in configurations of releases that had no plan of the context. */
   context: z.exactOptional(groups.context),
+  /** After the fields that every configuration has, as a merge puts it. */
+  toolSearch: z.exactOptional(z.union([z.boolean(), toolSearchSchema])),
 };
 
 /** The names of the fields of a group. */
