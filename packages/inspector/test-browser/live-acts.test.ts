@@ -139,9 +139,13 @@ describe("in a live session", () => {
     expect(await button("Retry loop").isDisabled()).toBe(true);
     await button("Pause").click();
     await page.getByRole("banner").getByText("paused").waitFor();
+    await page.getByRole("status").filter({ hasText: "Paused" }).waitFor();
     await button("Approve").click();
     await button("Resume").click();
-    await page.getByRole("note").waitFor();
+    const failure = page.getByRole("note");
+    await failure.waitFor();
+    // It is as high as its line of text.
+    expect((await failure.boundingBox())?.height).toBeLessThan(60);
     expect(await button("Cancel").isDisabled()).toBe(true);
     await button("Retry loop").click();
     await said("Done.");

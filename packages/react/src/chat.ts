@@ -121,6 +121,8 @@ export interface ChatMessage<Call extends ToolCallPart = ToolCallPart> {
   readonly streaming: boolean;
   /** `cut`: it ended early. `dropped`: it was not accepted. `withheld`: the model does not get it. Absent for a complete one. */
   readonly status?: AgentMessage["status"];
+  /** The schedule that has sent it; absent for a message of a person. */
+  readonly scheduled?: AgentMessage["scheduled"];
   readonly attachments?: readonly AgentAttachment[];
 }
 

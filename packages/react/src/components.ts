@@ -6,6 +6,8 @@ export { MessageForm } from "./components/message-form.tsx";
 export type { MessageFormProps } from "./components/message-form.tsx";
 export { MessageView } from "./components/message-view.tsx";
 export type { MessageViewProps } from "./components/message-view.tsx";
+export { PauseText } from "./components/pause-text.tsx";
+export type { PauseTextProps } from "./components/pause-text.tsx";
 export { QuestionList } from "./components/question-list.tsx";
 export type { Decide, QuestionListProps } from "./components/question-list.tsx";
 export { messagesAt } from "./messages.ts";

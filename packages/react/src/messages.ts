@@ -113,7 +113,7 @@ function itemToMessage(
     const id = turn === undefined ? "" : turnId(turn.loop, turn.step);
     return { id, role: "assistant", parts, streaming: false };
   }
-  const { id, role, content, streaming, status, attachments } = message;
+  const { id, role, content, streaming, status, scheduled, attachments } = message;
   const ownParts = (): readonly ChatPart[] => [
     ...(content === "" ? [] : [{ type: "text", text: content } as const]),
     ...(attachments ?? []).map(filePart),
@@ -125,6 +125,7 @@ function itemToMessage(
     parts: turn === undefined ? ownParts() : parts,
     streaming,
     ...(status === undefined ? {} : { status }),
+    ...(scheduled === undefined ? {} : { scheduled }),
     ...(attachments === undefined ? {} : { attachments }),
   };
 }

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
-import { askHuman, startSession, type Question } from "@moora/agent";
-import { answers, callsTools, fails, hangs, type MockScript } from "@moora/llm/testing";
+import { askHuman, defineAgent, startSession, type Question } from "@moora/agent";
+import { answers, callsTools, fails, hangs, MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { act } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -104,6 +104,44 @@ describe("a chat", () => {
     await using screen = await Screen.of(<AgentChat session={session} />);
     expect(screen.text).toContain("The server cannot be reached.");
     expect(screen.container.querySelector(".moora-pending")?.textContent).toContain("Later.");
+  });
+
+  it("shows why a guardrail pauses, escaped, and a person lets the text pass or cancels", async () => {
+    const asks = { name: "money", input: () => ({ ask: "Is \u202e5 right?" }) };
+    const agent = defineAgent({ llm: new MockLlmCaller([answers("Sent.")]), guardrails: [asks] });
+    await using screen = await Screen.of(
+      <AgentChat session={startSession(agent)} suggestions={["Wire 5."]} />,
+    );
+    await press(screen, "Wire 5.");
+    await shows(screen, String.raw`Is \u202e5 right?`);
+    expect(screen.container.querySelector(".moora-paused p")?.textContent).toMatch(/^Paused: /);
+    await press(screen, "Resume");
+    await shows(screen, "Sent.");
+    expect(screen.container.querySelector(".moora-paused")).toBeNull();
+    await type(screen, "Wire 6.");
+    await press(screen, "Send");
+    await shows(screen, "Paused: ");
+    await press(screen, "Cancel");
+    await shows(screen, "Try again");
+    expect(buttons(screen).map(({ textContent }) => textContent)).toEqual(["Try again", "Send", "Resume"]);
+  });
+
+  it("shows a pause without a reason, and offers no cancel where no loop runs", async () => {
+    const session = sessionOf([]);
+    await session.pause();
+    await using screen = await Screen.of(<AgentChat session={session} />);
+    expect(screen.container.querySelector(".moora-paused p")?.textContent).toBe("Paused");
+    expect(buttons(screen).map(({ textContent }) => textContent)).toEqual(["Send", "Resume"]);
+  });
+
+  it("marks a message of a schedule", async () => {
+    const session = sessionOf([answers("Yes."), answers("No.")]);
+    await session.ask("Is it?");
+    await session.schedule({ at: Date.now(), message: "Tick." });
+    await using screen = await Screen.of(<AgentChat session={session} />);
+    await shows(screen, "No.");
+    const messages = [...screen.container.querySelectorAll(".moora-user")];
+    expect(messages.map((message) => message.textContent)).toEqual(["UserIs it?", "UserTick.Scheduled"]);
   });
 
   it("stops a loop", async () => {

@@ -1,6 +1,7 @@
 import {
   MessageForm as ReactMessageForm,
   MessageView as ReactMessageView,
+  PauseText as ReactPauseText,
   QuestionList as ReactQuestionList,
   Suggestions as ReactSuggestions,
 } from "@moora/react/components";
@@ -27,5 +28,6 @@ const forPreact = <Props>(component: (props: Props) => unknown) =>
 
 export const MessageForm = forPreact(ReactMessageForm);
 export const MessageView = forPreact(ReactMessageView);
+export const PauseText = forPreact(ReactPauseText);
 export const QuestionList = forPreact(ReactQuestionList);
 export const Suggestions = forPreact(ReactSuggestions);

@@ -3,7 +3,7 @@ import type { Decision, Question } from "@moora/agent";
 import { computed } from "@preact/signals";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { MessageForm, QuestionList } from "./components.ts";
+import { MessageForm, PauseText, QuestionList } from "./components.ts";
 import { notify } from "./copy.tsx";
 import { openAndFocus } from "./focus.ts";
 import { forkOf, type PostKind } from "./live-requests.ts";
@@ -81,10 +81,17 @@ export async function control(kind: PostKind, body: object): Promise<void> {
 
 /** What can be done with the loop. A chat has only what applies now. */
 function LoopButtons(): JSX.Element {
-  const { isRunning = false, isPaused = false, canRetry = false } = view.value ?? {};
+  const { isRunning = false, paused, canRetry = false } = view.value ?? {};
+  const isPaused = paused != null;
   const isWhole = !isChatOpen.value;
   return (
-    <div class="group" role="group" aria-label="Session" aria-disabled={!isConnected.value}>
+    <div
+      class={isPaused ? "moora-paused" : "group"}
+      role="group"
+      aria-label="Session"
+      aria-disabled={!isConnected.value}
+    >
+      {isPaused ? <PauseText reason={paused.reason} /> : null}
       {isWhole || isRunning ? (
         <button type="button" disabled={!isRunning} onClick={() => void control("cancel", {})}>
           Cancel

@@ -53,8 +53,8 @@ const Served = (): JSX.Element =>
     </>
   );
 
-/** Questions that any agent takes. */
-export const firstQuestions: readonly string[] = ["What can you do?", "What is 12.5% of 640?"];
+/** What any agent can be asked. */
+export const firstQuestions: readonly string[] = ["What can you do?"];
 
 /** Chooses an agent, and begins a session of it: empty, or with a first question. Pressed twice, it creates one. */
 function NewChat(): JSX.Element {

@@ -42,7 +42,7 @@ export const TopBar = (): JSX.Element => (
     {view.value === undefined ? null : (
       <span class={`pill ${stateClass(view.value.control)}`}>{view.value.control}</span>
     )}
-    {view.value?.isPaused === true ? <span class="badge open">paused</span> : null}
+    {view.value?.paused == null ? null : <span class="badge open">paused</span>}
     <LiveState />
     <div class="tools">
       {phase.value === "open" && !isChatOpen.value ? <Search /> : null}

@@ -5,7 +5,6 @@ import {
   controlEdges,
   controlName,
   isLoopRunning,
-  isPaused,
   type ControlEdge,
   type ControlMove,
 } from "@moora/agent-core-state-machine";
@@ -38,7 +37,8 @@ export interface PositionView {
     readonly warnAt: number | undefined;
   };
   readonly isRunning: boolean;
-  readonly isPaused: boolean;
+  /** Absent or null unless the session is paused. */
+  readonly paused?: AgentState["paused"];
   /** Whether a retry of the loop would apply. */
   readonly canRetry: boolean;
   readonly record: RecordView | undefined;
@@ -87,7 +87,7 @@ export function positionViewAt(
     data: dataAfter(step),
     usage: usageAt(state),
     isRunning: isLoopRunning(state),
-    isPaused: isPaused(state),
+    ...(state.paused === undefined ? {} : { paused: state.paused }),
     canRetry: agentTransition({ type: "loop-retried", timestamp: 0 })(state) !== state,
     record: recordViewAt(history, seq, step),
   };

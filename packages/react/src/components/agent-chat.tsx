@@ -1,9 +1,11 @@
 import type { Receipt } from "@moora/agent";
+import { isLoopRunning } from "@moora/agent-core-state-machine";
 import { memo, useState, type JSX } from "react";
 import type { AnyChatSession, Chat, ChatSession } from "../chat.ts";
-import { AgentProvider, useAgent, useMessage } from "../hooks.ts";
+import { AgentProvider, useAgent, useAgentValue, useMessage } from "../hooks.ts";
 import { MessageForm } from "./message-form.tsx";
 import { MessageView } from "./message-view.tsx";
+import { PauseText } from "./pause-text.tsx";
 import { QuestionList } from "./question-list.tsx";
 
 /** The properties of `AgentChat`. */
@@ -159,9 +161,11 @@ export function Questions(): JSX.Element {
   );
 }
 
-/** The field for the next message, with the button that stops a loop. */
+/** The field for the next message, with the button that stops a loop, and why the session is paused with what ends that. */
 export function Composer({ placeholder }: Pick<AgentChatProps, "placeholder">): JSX.Element {
   const { status, send, cancel, resume } = useAgent();
+  const reason = useAgentValue(({ paused }) => paused?.reason);
+  const hasLoop = useAgentValue(isLoopRunning);
   const [problem, setProblem] = useState<string>();
   const post = (receipt: Promise<Receipt>): void => void problemOf(receipt).then(setProblem);
   return (
@@ -175,9 +179,17 @@ export function Composer({ placeholder }: Pick<AgentChatProps, "placeholder">): 
         </button>
       ) : null}
       {status === "paused" ? (
-        <button type="button" onClick={() => post(resume())}>
-          Resume
-        </button>
+        <div className="moora-paused">
+          <PauseText reason={reason} />
+          <button type="button" onClick={() => post(resume())}>
+            Resume
+          </button>
+          {hasLoop ? (
+            <button type="button" onClick={() => post(cancel())}>
+              Cancel
+            </button>
+          ) : null}
+        </div>
       ) : null}
       {problem === undefined ? null : (
         <p className="moora-problem" role="alert">

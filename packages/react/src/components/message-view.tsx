@@ -23,7 +23,7 @@ export interface MessageViewProps {
  * their arguments and results.
  */
 export const MessageView = ({ message, ...view }: MessageViewProps): JSX.Element => {
-  const { role, parts, streaming, status } = message;
+  const { role, parts, streaming, status, scheduled } = message;
   return (
     <article className={`moora-message moora-${role}`} data-streaming={streaming}>
       <p className="moora-unseen">{role === "user" ? "User" : "Agent"}</p>
@@ -31,6 +31,7 @@ export const MessageView = ({ message, ...view }: MessageViewProps): JSX.Element
         <PartView key={index} part={part} role={role} {...view} />
       ))}
       {streaming && parts.length === 0 ? <p className="moora-writing">Writing…</p> : null}
+      {scheduled === undefined ? null : <p className="moora-note">Scheduled</p>}
       {status === undefined ? null : <p className="moora-note">{statusTexts[status]}</p>}
     </article>
   );
