@@ -9,7 +9,7 @@ import { statSync } from "node:fs";
 
 /** The most that `import "moora"` may load. */
 const mostModules = 63;
-const mostKb = 1_650;
+const mostKb = 1_740;
 
 const files: string[] = [];
 const builtins = new Set<string>();
