@@ -21,7 +21,7 @@ export interface ScheduleToolOptions {
 }
 
 const forms: OptionForms<ScheduleToolOptions> = {
-  max: { expectation: "a positive integer", fits: (max) => Number.isSafeInteger(max) && Number(max) > 0 },
+  max: "positiveInteger",
   approval: "any",
 };
 

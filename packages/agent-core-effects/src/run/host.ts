@@ -25,13 +25,14 @@ export type StateDecision =
       readonly reason?: string;
       /** What the model and people read from now on in place of a message, a result, or the texts of the newest turn. */
       readonly replaced?: readonly Replacement[];
-      /** Of a `LateDecision` that may pause: the session pauses with this reason, and what follows waits until a person resumes it. */
+      /** The session pauses with this reason, and what follows waits until a person resumes it. */
       readonly pause?: string;
     };
 
 /** A decision that is made for the state at its turn, when nothing can come between the two. */
 export interface LateDecision {
   readonly at: (state: AgentState) => StateDecision;
+  /** Whether the decision may have `pause`. Default: no, and then it must not. */
   readonly mayPause?: boolean;
 }
 

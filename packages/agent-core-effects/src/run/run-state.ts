@@ -66,7 +66,8 @@ export function* runState(effect: RunStateEffect, state: AgentState, host: Effec
     pause === undefined
       ? (handled ?? inputAt(at))
       : { type: "session-paused", reason: pause.toWellFormed(), timestamp: clock.now() };
-  if (isLate(decision) && decision.mayPause === true) yield* dispatch(inputAt, pauseAt);
+  const mayPause = isLate(decision) ? decision.mayPause === true : pauseOf(decision) !== undefined;
+  if (mayPause) yield* dispatch(inputAt, pauseAt);
   else yield* dispatch(isLate(decision) || updates?.isEmpty === false ? inputAt : inputAt(state));
 }
 
@@ -144,11 +145,17 @@ const isLate = (decision: HandlerDecision): decision is LateDecision =>
 /** The decision for a state. Throws for a pause that no person could end. */
 function decisionAt(decision: HandlerDecision, state: AgentState, { mayPause }: EffectHost): StateDecision {
   const decided = isLate(decision) ? decision.at(frozenState(state)) : decision;
-  const pauses = typeof decided === "object" && decided !== null && decided.pause !== undefined;
+  const pause = pauseOf(decided);
+  if (pause !== undefined && isLate(decision) && decision.mayPause !== true)
+    throw new Error("A late decision with pause needs mayPause: true.");
   const why = "No person can resume this session: it is that of a task or of a sub-agent.";
-  if (pauses && mayPause?.() === false) throw new Error(`${decided.pause ?? ""} (${why})`);
+  if (pause !== undefined && mayPause?.() === false) throw new Error(`${pause} (${why})`);
   return decided;
 }
+
+/** The reason with which a decision pauses the session. Handlers without types may return anything. */
+const pauseOf = (decision: StateDecision): string | undefined =>
+  typeof decision === "object" && decision !== null ? decision.pause : undefined;
 
 /** Handlers without types may return anything. */
 const isDecision = (value: unknown): boolean =>

@@ -35,14 +35,19 @@ export function toolOf(state: Pick<AgentState, "tools">, name: string): ToolDefi
   return Object.hasOwn(state.tools, current) ? state.tools[current] : undefined;
 }
 
+/** The index of the newest turn among the entries from `from` on; -1 without one. */
+export function newestTurnAt(state: AgentState, from = 0): number {
+  const transcript = transcriptOf(state);
+  for (let index = transcript.length - 1; index >= from; index -= 1)
+    if (transcript.at(index)?.type === "turn") return index;
+  return -1;
+}
+
 /** The newest turn of the current loop. */
 export function lastTurn(state: AgentState): TurnEntry | undefined {
-  const transcript = transcriptOf(state);
-  for (let index = transcript.length - 1; index >= state.reActContext.loopStart; index -= 1) {
-    const entry = transcript.at(index);
-    if (entry?.type === "turn") return entry;
-  }
-  return undefined;
+  const index = newestTurnAt(state, state.reActContext.loopStart);
+  const entry = index < 0 ? undefined : transcriptOf(state).at(index);
+  return entry?.type === "turn" ? entry : undefined;
 }
 
 /** The ids of the calls of a turn; empty for undefined. */

@@ -2,6 +2,7 @@ import { messagePosition, messagesOf, recordOf, transcriptOf } from "../collecti
 import type { Replacement } from "../replacement.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { TurnPart } from "../state.ts";
+import { newestTurnAt } from "./calls.ts";
 
 /** Puts a text in place of what was there, for the model and for people. Does nothing if that does not exist. */
 export function replace(edit: StateEdit, replacement: Replacement): void {
@@ -36,10 +37,8 @@ function replaceResult(edit: StateEdit, id: string, content: string): void {
 
 /** Only its calls are left of the turn: what the model thought may say what was replaced. */
 function replaceAnswer(edit: StateEdit, content: string): void {
-  const transcript = transcriptOf(edit);
-  let index = transcript.length - 1;
-  while (index >= 0 && transcript.at(index)?.type !== "turn") index -= 1;
-  const turn = index < 0 ? undefined : transcript.at(index);
+  const index = newestTurnAt(edit);
+  const turn = index < 0 ? undefined : transcriptOf(edit).at(index);
   if (turn?.type !== "turn") return;
   const { raw: _, ...kept } = turn;
   const text: readonly TurnPart[] = content === "" ? [] : [{ type: "text", text: content }];

@@ -7,8 +7,11 @@ import {
 } from "@moora/agent-core-state-machine";
 import {
   callIdsOf,
+  filesIn,
   messageOf,
+  newestTurnAt,
   recordOf,
+  textIn,
   toolOf,
   transcriptOf,
 } from "@moora/agent-core-state-machine/internal";
@@ -30,14 +33,6 @@ export interface Item extends Left {
   readonly places: readonly Place[];
   readonly about: Pick<GuardrailContext, "files" | "call">;
   readonly replacedBy: (content: string) => Replacement;
-}
-
-/** The index of the newest turn of a conversation; -1 without one. */
-export function newestTurnAt(state: AgentState): number {
-  const transcript = transcriptOf(state);
-  let index = transcript.length - 1;
-  while (index >= 0 && transcript.at(index)?.type !== "turn") index -= 1;
-  return index;
 }
 
 /** The messages since the newest turn, also those in the queue; the results of that turn, and its text if its loop was canceled then. */
@@ -105,8 +100,8 @@ export function answerIn(state: AgentState, turnAt: number, left: Left): Item | 
   const turn = turnAt < 0 ? undefined : transcriptOf(state).at(turnAt);
   if (turn?.type !== "turn") return undefined;
   const { parts } = turn;
-  const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
-  const files = parts.flatMap((part) => (part.type === "file" ? [part.file] : []));
+  const text = textIn(parts);
+  const files = filesIn(parts);
   if (text === "" && files.length === 0) return undefined;
   return {
     text,

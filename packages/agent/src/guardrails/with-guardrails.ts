@@ -1,14 +1,16 @@
 import type { Guardrail, LateDecision, StateContext } from "@moora/agent-core-effects";
 import { optionForms, refuse, required, type OptionForms } from "@moora/agent-core-effects/internal";
 import { controlEdges, type AgentState, type ControlGraph } from "@moora/agent-core-state-machine";
+import { newestTurnAt } from "@moora/agent-core-state-machine/internal";
 import { checkOptions } from "../check-options.ts";
 import type { StateDefinition } from "../custom-states.ts";
 import { Findings } from "./findings.ts";
-import { answerIn, newestTurnAt, unreadAt } from "./items.ts";
+import { answerIn, unreadAt } from "./items.ts";
 
 /** The states that check what a request contains for the first time, and the states in which requests are made. */
 const guards = { Guarding: "Planning", GuardingSummary: "Reflecting" } as const;
-const answerGuard = "GuardingAnswer";
+/** The state that checks an answer before the loop ends with it, or continues after it. */
+export const answerGuard = "GuardingAnswer";
 
 /** The graph and the handlers of an agent with its guardrails. Each check is the work of a custom state. */
 export function withGuardrails(

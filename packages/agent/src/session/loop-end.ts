@@ -1,7 +1,7 @@
 import { failureToError } from "../failure-to-error.ts";
 import { AgentError } from "@moora/agent-core-effects";
 import type { AgentState, ControlMove, Trace } from "@moora/agent-core-state-machine";
-import { frozenState, transcriptOf } from "@moora/agent-core-state-machine/internal";
+import { frozenState, newestTurnAt, textIn, transcriptOf } from "@moora/agent-core-state-machine/internal";
 import type { RunResult } from "../agent-run.ts";
 import { answerInvalidText } from "../answer-failure.ts";
 import { answerTextAt } from "../answer-text-at.ts";
@@ -31,9 +31,8 @@ export function earlyAnswerOf<Answer>(
   state: AgentState,
   trace: Trace,
 ): Promise<LoopEnd<Answer>> {
-  const turn = transcriptOf(state).findLast((entry) => entry.type === "turn");
-  const parts = turn?.type === "turn" ? turn.parts : [];
-  const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  const turn = transcriptOf(state).at(newestTurnAt(state));
+  const text = turn?.type === "turn" ? textIn(turn.parts) : "";
   return checkAnswer(agent, { text, steps, state, trace });
 }
 

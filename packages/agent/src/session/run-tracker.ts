@@ -8,6 +8,7 @@ import type { RunControl } from "../run-control.ts";
 import { startsAt, type ToolCallStarted } from "../started-calls.ts";
 import { moveToEvent, startsOf } from "./events.ts";
 import { SerialQueue } from "./serial-queue.ts";
+import { answerGuard } from "../guardrails/with-guardrails.ts";
 import { earlyAnswerOf, loopEndOf, type LoopEnd } from "./loop-end.ts";
 import { recentMoves } from "./recent-moves.ts";
 
@@ -216,9 +217,11 @@ export class RunTracker<Answer> {
 const isEnd = ({ to }: ControlMove, { config }: AgentState): boolean =>
   to === "Done" || to === "Error" || config.graph.terminals.includes(to);
 
-/** Whether the model has answered the messages that it has seen, and the loop continues with the queued ones. */
-const isAnswer = ({ event }: ControlMove, input: AgentInput): boolean =>
-  event === "UserInterjected" &&
+/** Whether the model has answered the messages that it has seen, the answer is checked, and the loop continues with the queued ones. */
+const isAnswer = ({ from, event, to }: ControlMove, input: AgentInput): boolean =>
+  event === "UserInterjected" && to !== answerGuard && (from === answerGuard || isComplete(input));
+
+const isComplete = (input: AgentInput): boolean =>
   input.type === "re-act-observed" &&
   input.observation.type === "complete-re-act" &&
   input.observation.problem === undefined;

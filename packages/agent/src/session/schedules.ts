@@ -1,4 +1,5 @@
 import { errorText, required, shownValue } from "@moora/agent-core-effects/internal";
+import { oneOf } from "@moora/llm/internal";
 import type { Schedule, ScheduleChangedInput } from "@moora/agent-core-state-machine";
 import * as z from "zod/mini";
 import type { OptionForms } from "../check-options.ts";
@@ -34,7 +35,7 @@ const forms: OptionForms<ScheduleOptions> = {
   cron: "string",
   timeZone: "string",
   message: required("string"),
-  missed: { expectation: '"once" or "skip"', fits: (missed) => missed === "once" || missed === "skip" },
+  missed: oneOf("once", "skip"),
   id: "string",
 };
 

@@ -312,7 +312,7 @@ describe("no way around a guardrail:", () => {
     await turns();
     await session.send("And more.");
     first.resolve();
-    await run;
+    expect((await run).text).toBe("[x]");
     await session.settled();
     expect(JSON.stringify(session.current())).not.toContain("EVIL");
     expect(JSON.stringify(llm.requests)).not.toContain("EVIL");

@@ -2,7 +2,15 @@ import { effectsAt } from "@moora/agent-core-effects";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentTool, defineAgent, type Agent, type Session, type Tool } from "../../src/index.ts";
+import {
+  agentTool,
+  defineAgent,
+  startSession,
+  type Agent,
+  type HandlerDecision,
+  type Session,
+  type Tool,
+} from "../../src/index.ts";
 import { callsThenAnswers, Restarts, resultOf, textOf, turns } from "../restarts/restarts.ts";
 import { scene, toolOf } from "../support.ts";
 
@@ -223,5 +231,33 @@ describe("a sub-agent of a paused session", () => {
     expect(below.callCount).toBe(0);
     await child?.resume();
     expect((await run).text).toBe("Done.");
+  });
+});
+
+describe("a handler that pauses its session", () => {
+  const decisions: readonly (readonly [string, HandlerDecision])[] = [
+    ["at once", { event: "Start", pause: "Look at it." }],
+    ["with a late decision", { at: () => ({ event: "Start", pause: "Look at it." }), mayPause: true }],
+  ];
+
+  it.each(decisions)("%s: the model is asked when a person has resumed it", async (_, decision) => {
+    const llm = new MockLlmCaller([answers("Hello.")]);
+    const agent = defineAgent({ llm, states: { Planning: { before: () => decision } } });
+    const session = startSession(agent);
+    const run = session.ask("Hi.");
+    await turns();
+    expect(session.current().paused?.reason).toBe("Look at it.");
+    expect(llm.callCount).toBe(0);
+    await session.resume();
+    expect((await run).text).toBe("Hello.");
+  });
+
+  it("with a late decision that does not say so before fails", async () => {
+    const decision: HandlerDecision = { at: () => ({ event: "Start", pause: "Look at it." }) };
+    const agent = defineAgent({
+      llm: new MockLlmCaller([]),
+      states: { Planning: { before: () => decision } },
+    });
+    await expect(startSession(agent).ask("Hi.")).rejects.toThrow("needs mayPause");
   });
 });
