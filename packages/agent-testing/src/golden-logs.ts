@@ -75,7 +75,7 @@ export async function goldenLogs(folder: string, options: GoldenOptions = {}): P
     const path = join(folder, `${name}.golden`);
     const golden = goldens.includes(name) ? linesIn(await readFile(path, "utf8")) : [];
     const lines = sessions.includes(name)
-      ? await linesOf(join(folder, `${name}.jsonl`), golden, options)
+      ? await linesOf(join(folder, `${name}.jsonl`), golden ?? [], options)
       : [];
     if (typeof lines !== "string") positions += lines.filter(isPosition).length;
     const difference = differenceIn(golden, lines);
@@ -101,15 +101,15 @@ interface Line {
 
 const isPosition = ({ resumed }: Line): boolean => resumed === undefined;
 
-/** The lines of a golden file; none for a text that is not one. */
-function linesIn(text: string): readonly Line[] {
+/** The lines of a golden file; undefined for a text that is not one. */
+function linesIn(text: string): readonly Line[] | undefined {
   try {
     return text
       .trimEnd()
       .split("\n")
       .map((line): Line => JSON.parse(line));
   } catch {
-    return [];
+    return undefined;
   }
 }
 
@@ -154,7 +154,13 @@ function partsOf(state: AgentState): object {
   };
 }
 
-function differenceIn(golden: readonly Line[], lines: readonly Line[] | string): AgentDifference | undefined {
+function differenceIn(
+  read: readonly Line[] | undefined,
+  lines: readonly Line[] | string,
+): AgentDifference | undefined {
+  // Without a session, there would be no line to differ in.
+  if (read === undefined && lines.length === 0) return { seq: 0, path: "", a: "not readable", b: undefined };
+  const golden = read ?? [];
   if (typeof lines === "string") return { seq: 0, path: "log", a: undefined, b: lines };
   for (let at = 0; at < Math.max(golden.length, lines.length); at += 1) {
     const [was, is] = [golden[at], lines[at]];

@@ -102,6 +102,17 @@ describe("golden logs", () => {
     expect(report.toText()).toContain(`an-approval.jsonl, record 1: ${text}`);
   });
 
+  it("report a golden file that is not readable without its session, too, and an update removes it", async () => {
+    await goldenLogs(folder, { update: true });
+    write("gone.golden", "{");
+    const { ok, differences } = await goldenLogs(folder);
+    expect(ok).toBe(false);
+    expect(differences).toMatchObject([{ file: "gone.jsonl", seq: 0, a: "not readable", b: undefined }]);
+    await goldenLogs(folder, { update: true });
+    expect(readdirSync(folder)).not.toContain("gone.golden");
+    expect(await goldenLogs(folder)).toMatchObject({ ok: true });
+  });
+
   it("report a session that has more records than its golden file", async () => {
     await goldenLogs(folder, { update: true });
     const [first = ""] = read("an-approval.golden").split("\n");

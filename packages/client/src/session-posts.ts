@@ -123,7 +123,7 @@ export class SessionPosts<Answer> {
 
   readonly schedule = async (options: ScheduleOptions): Promise<string> => {
     const { id = newKey(), at, ...same } = options;
-    const body = { ...same, id, ...(at === undefined ? {} : { at: at instanceof Date ? Number(at) : at }) };
+    const body = { ...same, id, at: at instanceof Date ? Number(at) : at };
     const receipt = await this.#post("schedule", body);
     if (receipt.status === "accepted" || receipt.reason === "nothing-new") return id;
     throw new InputRefused({ code: receipt.reason, path: "", message: `Ignored: ${receipt.reason}.` });

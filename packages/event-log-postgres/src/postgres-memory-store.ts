@@ -1,16 +1,16 @@
 import { LogError, type DisposableMemoryStore, type Embed } from "@moora/event-log";
 import {
-  embedForm,
   isPrefix,
   maxMemories,
   memoriesIn,
   optionForms,
   rowToMemory,
+  rowToVector,
   validateOptions,
   type MemoryRows,
   type OptionForms,
 } from "@moora/event-log/store";
-import { Database, type Query, type Row } from "./database.ts";
+import { Database, type Query } from "./database.ts";
 import { LazyPool } from "./lazy-pool.ts";
 import type { PostgresOptions } from "./postgres-log.ts";
 import type { PostgresPool } from "./postgres-pool.ts";
@@ -29,7 +29,7 @@ const forms: OptionForms<PostgresMemoryStoreOptions> = {
   schema: optionForms.string,
   prefix: optionForms.string,
   busyTimeoutMs: optionForms.milliseconds,
-  embed: embedForm,
+  embed: optionForms.function,
 };
 
 const statementTimeoutMs = 60_000;
@@ -120,7 +120,7 @@ function rowsIn(database: Database, table: string): MemoryRows {
     },
     newest: (user, limit) => memories(sql.newest, user, limit),
     withWords: (user, words, limit) => memories(sql.withWords, user, tsqueryOf(words), limit),
-    withVectors: async (user) => (await rows("recall memories", sql.withVectors, user)).flatMap(withVector),
+    withVectors: async (user) => (await rows("recall memories", sql.withVectors, user)).flatMap(rowToVector),
     remove: async (user, id) => (await rows("forget a memory", sql.remove, user, id)).length > 0,
     removeAll: (user) => rows("forget a user", sql.removeAll, user),
     close: () => database.close(),
@@ -130,11 +130,6 @@ function rowsIn(database: Database, table: string): MemoryRows {
 /** Words have letters and digits only, so none ends the quotes. */
 const tsqueryOf = (words: readonly string[]): string =>
   words.map((word) => `'${word}'${isPrefix(word) ? ":*" : ""}`).join(" | ");
-
-function withVector(row: Row) {
-  const { vector } = row;
-  return vector instanceof Uint8Array ? [{ ...rowToMemory(row), vector }] : [];
-}
 
 /** A role that may not create tables uses one that exists. */
 async function createTable(query: Query, table: string): Promise<void> {

@@ -1,6 +1,5 @@
 import { LogError } from "./log-error.ts";
 import type { MaybePromise } from "./port.ts";
-import type { OptionForm } from "./validate-options.ts";
 import { maxIdLength, valueToText } from "./validation.ts";
 
 /** The most characters of the text of a memory. */
@@ -52,12 +51,6 @@ export interface DisposableMemoryStore extends MemoryStore, AsyncDisposable {
 
 /** Returns the vector of a text: 1 to 4,096 finite numbers, always as many. Texts of similar meaning have vectors of similar direction. */
 export type Embed = (text: string) => ArrayLike<number> | Promise<ArrayLike<number>>;
-
-/** The form of the option `embed`. */
-export const embedForm: OptionForm = {
-  expectation: "a function",
-  fits: (value) => typeof value === "function",
-};
 
 /** A memory as a store keeps it. */
 export interface MemoryRow extends Memory {
@@ -143,6 +136,14 @@ export const rowToMemory = (row: Readonly<Record<string, unknown>>): Memory => (
   text: String(row["text"]),
   at: Number(row["at"]),
 });
+
+/** A memory with its vector from a row of a database; nothing for a row without one. */
+export function rowToVector(
+  row: Readonly<Record<string, unknown>>,
+): readonly (Memory & { readonly vector: Uint8Array })[] {
+  const { vector } = row;
+  return vector instanceof Uint8Array ? [{ ...rowToMemory(row), vector }] : [];
+}
 
 const segmenter = new Intl.Segmenter("en", { granularity: "word" });
 

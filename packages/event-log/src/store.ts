@@ -10,7 +10,7 @@ export {
   validHeader,
   validId,
 } from "./validation.ts";
-export { embedForm, isPrefix, maxMemories, memoriesIn, rowToMemory } from "./memory-store.ts";
+export { isPrefix, maxMemories, memoriesIn, rowToMemory, rowToVector } from "./memory-store.ts";
 export type { MemoryRows } from "./memory-store.ts";
 export { blobsOf, checkedBlob, digestInUrl, urlToStore } from "./blobs.ts";
 export type { StoredBytes } from "./blobs.ts";

@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { jsonlLog } from "../src/jsonl.ts";
-import { sqliteLog } from "../src/sqlite.ts";
+import { sqliteLog, sqliteMemoryStore } from "../src/sqlite.ts";
 import { bodies, appendBodies, snapshotOf } from "../src/testing/index.ts";
 import { Child } from "@moora/testbed/child";
 import { pathOf, TemporaryDirectory } from "@moora/testbed/stores";
@@ -72,6 +72,23 @@ describe.each(["jsonl", "sqlite"])("a %s log without write permission", (store) 
       expect(found[write], write).toEqual(refused);
 
     expect(readdirSync(temporary.path)).toEqual(before);
+  });
+});
+
+describe("memories without write permission", () => {
+  it("are read; a write fails", async () => {
+    const temporary = new TemporaryDirectory();
+    places.push(temporary);
+    const path = temporary.file("memories.db");
+    const store = sqliteMemoryStore(path);
+    await store.remember("ada", { id: "1", text: "Prefers tea.", at: 1 });
+    await store.close();
+    protect(temporary);
+    expect(await asOtherUser("memories", path)).toMatchObject({
+      log: "closed",
+      recall: 1,
+      forgetUser: { code: "LogWrite" },
+    });
   });
 });
 

@@ -1,4 +1,4 @@
-import { chmodSync, statSync, writeFileSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { checkMemories, memoryStoreCases } from "@moora/testbed/memory-store-cases";
@@ -93,15 +93,5 @@ describe("memories in SQLite", () => {
     expect(() => sqliteMemoryStore(":memory:", wrong)).toThrow(
       'embed of sqliteMemoryStore must be a function, got "a model".',
     );
-  });
-
-  it.skipIf(process.getuid?.() === 0)("are read from a file that may not be written", async () => {
-    using directory = new TemporaryDirectory();
-    const file = directory.file("memories.db");
-    await sqliteMemoryStore(file).remember("ada", { id: "1", text: "Prefers tea.", at: 1 });
-    chmodSync(file, 0o400);
-    await using store = sqliteMemoryStore(file);
-    expect(await store.recall("ada", { text: "tea", limit: 1 })).toHaveLength(1);
-    await expect(store.forgetUser("ada")).rejects.toMatchObject({ code: "LogWrite" });
   });
 });

@@ -103,9 +103,9 @@ const phrases: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|system|your)\b.{0,20}\b(?:instruction|prompt|rule|message|guideline|direction)/,
   /\b(?:new|updated|real|actual|important) (?:system )?instructions? ?(?:for you|to the (?:assistant|model|agent|ai))? ?:/,
   /\byou are now in (?:developer|debug|admin|god|dan|jailbreak) mode\b|\byou must (?:now )?act as\b|\bfrom now on,? you (?:must|will|are)\b/,
-  /\b(?:do not|never|don't) (?:tell|inform|mention|reveal|show)\b.{0,30}\b(?:the |this to the )?user\b/,
+  /\b(?:do not|never|don['’]t) (?:tell|inform|mention|reveal|show)\b.{0,30}\b(?:the |this to the )?user\b/,
   /\b(?:reveal|print|repeat|output|show)\b.{0,20}\b(?:your|the) (?:system )?(?:prompt|instructions)\b/,
-  /<\|?(?:im_start|im_end|system|assistant|endoftext)\|?>|^\s*(?:#+ ?|\[)(?:system|assistant|inst)\b\]?:?|\[\/?INST\]/i,
+  /<\|?(?:im_start|im_end|system|assistant|endoftext)\|?>|^ ?(?:#+ ?|\[)(?:system|assistant|inst)\b\]?:?|\[\/?inst\]/,
   /\bignor(?:iere|ieren sie)\b.{0,40}\b(?:vorherigen|bisherigen|obigen|früheren)\b.{0,20}\b(?:anweisung|regel|vorgabe)/,
   /\b(?:ignore|ignorez|oublie|oubliez)\b.{0,40}\b(?:instructions|consignes|règles)\b.{0,20}\b(?:précédentes|antérieures|ci-dessus)/,
   /\b(?:ignora|ignore|olvida|esqueça)\b.{0,40}\b(?:instrucciones|instruções|reglas|regras)\b.{0,20}\b(?:anteriores|previas|prévias)/,
@@ -128,15 +128,19 @@ const sentences = /[^.!?。！？\n]*[.!?。！？]*\n?/g;
 
 /** Looks at each sentence, and at two lines in a row, since mails break sentences. */
 function cleaned(text: string): string {
-  const pieces = text.replaceAll(carriers, "").match(sentences) ?? [];
+  const pieces = (text.replaceAll(carriers, "").match(sentences) ?? []).map((piece) => ({
+    piece,
+    isFound: instructs(piece),
+  }));
   let result = "";
   for (let index = 0; index < pieces.length; index += 1) {
-    const piece = pieces[index] ?? "";
-    const next = pieces[index + 1] ?? "";
-    const isBroken = /[^.!?。！？\n]\n$/.test(piece) && next !== "" && !instructs(next);
-    const isTwo = !instructs(piece) && isBroken && instructs(piece + next);
-    if (isTwo) index += 1;
-    result += isTwo ? marked(piece + next) : instructs(piece) ? marked(piece) : piece;
+    const { piece = "", isFound = false } = pieces[index] ?? {};
+    const next = pieces[index + 1];
+    const isBroken = !isFound && next?.isFound === false && /[^.!?。！？\n]\n$/.test(piece);
+    if (isBroken && instructs(piece + next.piece)) {
+      result += marked(piece + next.piece);
+      index += 1;
+    } else result += isFound ? marked(piece) : piece;
   }
   return result;
 }

@@ -4,10 +4,12 @@ import {
   didYouMean,
   errorText,
   isObject,
+  optionForms,
   refuse,
   required,
   type OptionForms,
 } from "@moora/agent-core-effects/internal";
+import { oneOf } from "@moora/llm/internal";
 import { checkCases, readDataset, type EvalCase } from "./eval-case.ts";
 import {
   newReport,
@@ -49,8 +51,6 @@ export interface EvaluateOptions {
 
 const share = { expectation: "a number from 0 to 1", fits: isShare };
 
-const bag = { expectation: "an object", fits: isObject };
-
 /** Whether a value has what a run is compared with. One without a score would let any drop pass. */
 function isResults(value: unknown): boolean {
   if (!isObject(value)) return false;
@@ -76,11 +76,11 @@ const evaluateForms: OptionForms<EvaluateOptions> = {
     fits: (value) => typeof value === "string" || Array.isArray(value),
   }),
   scorers: "object",
-  gate: { ...bag, fields: { minScore: share, minPassRate: share, maxDrop: share } },
+  gate: { ...optionForms.object, fields: { minScore: share, minPassRate: share, maxDrop: share } },
   last: { expectation: "the results of a run", fits: isResults },
-  budget: { ...bag, fields: { maxTokens: "positiveInteger", maxCost: "positive" } },
+  budget: { ...optionForms.object, fields: { maxTokens: "positiveInteger", maxCost: "positive" } },
   concurrency: "positiveInteger",
-  unrecorded: "string",
+  unrecorded: oneOf("fail", "run"),
   context: "any",
   clock: "clock",
 };

@@ -59,6 +59,8 @@ export const builtInScorers: Readonly<Record<string, Scorer>> = {
   },
   /** Over the recorded answers and results, the agent asks and wants what it did: `true`. */
   async replays({ expected, agent, case: { session = "" } }) {
+    if (typeof expected !== "boolean")
+      refuse(`expect.replays must be true or false, got ${JSON.stringify(expected)}.`);
     const differs = await replayPortable(session, { agent }).then(
       () => undefined,
       (error: unknown) => (error instanceof ReplayDiffers ? error.message : Promise.reject(error)),

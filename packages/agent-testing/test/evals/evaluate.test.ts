@@ -212,6 +212,13 @@ describe("an evaluation", () => {
     expect(report.toText()).toContain('request.system: recorded "", now "Be polite."');
   });
 
+  it("refuses a case that says neither true nor false about a replay", async () => {
+    const dataset = [{ name: "a", session: await recorded(), expect: { replays: "yes" } }];
+    const report = await evaluate({ agent: shop(() => answers("Hello.")), dataset });
+    expect(report.ok).toBe(false);
+    expect(report.toText()).toContain('expect.replays must be true or false, got "yes".');
+  });
+
   it("makes the agent of each case from what was recorded", async () => {
     const report = await evaluate({
       agent: (each, was) => shop(() => answers(`${each.name} ${was?.agent.name}`)),

@@ -15,6 +15,7 @@ import {
   scheduledMessageId,
 } from "@moora/agent-core-state-machine/internal";
 import type { EventLog } from "@moora/event-log";
+import { oneOf } from "@moora/llm/internal";
 import { checkIsAgent, checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import type { Agent } from "../define-agent.ts";
@@ -33,7 +34,7 @@ import { recordingsOf, type Recordings } from "./recordings.ts";
 
 const forms: OptionForms<RerunOptions> = {
   from: "number",
-  unrecorded: "string",
+  unrecorded: oneOf("fail", "run"),
   clock: "clock",
   context: "any",
 };

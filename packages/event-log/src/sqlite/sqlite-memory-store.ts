@@ -2,11 +2,11 @@ import type { SqliteOptions } from "../sqlite.ts";
 import { LogError } from "../log-error.ts";
 import { andThen } from "../maybe-promise.ts";
 import {
-  embedForm,
   isPrefix,
   maxMemories,
   memoriesIn,
   rowToMemory,
+  rowToVector,
   type DisposableMemoryStore,
   type Embed,
   type MemoryRows,
@@ -26,7 +26,7 @@ export interface SqliteMemoryStoreOptions extends Pick<SqliteOptions, "busyTimeo
 const forms: OptionForms<SqliteMemoryStoreOptions> = {
   busyTimeoutMs: optionForms.milliseconds,
   openDatabase: optionForms.function,
-  embed: embedForm,
+  embed: optionForms.function,
 };
 
 /**
@@ -118,12 +118,7 @@ function rowsOf(connection: Connection): MemoryRows {
         connection.all(sql.withWords, matchOf(user, words), user, limit).map(rowToMemory),
       ),
     withVectors: (user) =>
-      run("recall memories", () =>
-        connection.all(sql.withVectors, user).flatMap((row) => {
-          const { vector } = row;
-          return vector instanceof Uint8Array ? [{ ...rowToMemory(row), vector }] : [];
-        }),
-      ),
+      run("recall memories", () => connection.all(sql.withVectors, user).flatMap(rowToVector)),
     remove: (user, id) => run("forget a memory", () => connection.one(sql.remove, user, id) !== undefined),
     removeAll: (user) => run("forget a user", () => connection.do(sql.removeAll, user)),
     close: () => connection.close(),

@@ -1,11 +1,11 @@
 /**
  * A process without the permissions of the user that runs the tests: `other-user.ts STORE PATH`. It calls every reading method
- * of the session "a", then writes, and prints each result as a line of JSON.
+ * of the session "a", or of the memories of "ada", then writes, and prints each result as a line of JSON.
  */
 import { writeSync } from "node:fs";
 import { LogError, type SessionLog } from "../../src/index.ts";
 import { jsonlLog } from "../../src/jsonl.ts";
-import { sqliteLog } from "../../src/sqlite.ts";
+import { sqliteLog, sqliteMemoryStore } from "../../src/sqlite.ts";
 import { appendBodies, snapshotOf } from "../../src/testing/index.ts";
 
 const [, , store = "", path = ""] = process.argv;
@@ -33,7 +33,15 @@ const notices: unknown[] = [];
 const onNotice = (notice: unknown): void => void notices.push(notice);
 const open = () => (store === "jsonl" ? jsonlLog(path, { onNotice }) : sqliteLog(path, { onNotice }));
 
-await print("log", async () => {
+async function useMemories(): Promise<string> {
+  const memories = sqliteMemoryStore(path);
+  await print("recall", async () => (await memories.recall("ada", { text: "tea", limit: 1 })).length);
+  await print("forgetUser", () => memories.forgetUser("ada"));
+  await memories.close();
+  return "closed";
+}
+
+async function useLog(): Promise<string> {
   const log = open();
   await print("list", async () => (await log.list()).map(({ id }) => id));
   await print("page", async () => (await log.page?.({ users: [null], limit: 2 }))?.map(({ id }) => id));
@@ -56,5 +64,7 @@ await print("log", async () => {
   await print("remove", () => log.remove("a"));
   await log.close();
   return "closed";
-});
+}
+
+await print("log", store === "memories" ? useMemories : useLog);
 await print("notices", () => notices);

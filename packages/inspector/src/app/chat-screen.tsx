@@ -14,8 +14,7 @@ const seq = computed(() => view.value?.seq);
 export function ChatScreen(): JSX.Element {
   useSignalEffect(() => {
     // What the list shows changes with the state of the session.
-    void control.value;
-    void listSessions();
+    if (control.value !== undefined) void listSessions();
   });
   return (
     <main class="chat-screen" tabIndex={-1} data-seq={seq}>

@@ -1,4 +1,5 @@
 /** @jsxImportSource preact */
+import { isJsonObject, textToJson } from "@moora/llm/internal";
 import type { JSX } from "preact";
 import { openAndFocus } from "./focus.ts";
 import { isHelpOpen } from "./help-dialog.tsx";
@@ -152,12 +153,9 @@ function Rename(): JSX.Element | null {
 
 /** The title in application data; undefined without one, and in data that is too long to show. */
 function titleIn(json: string): string | undefined {
-  try {
-    const { title }: { readonly title?: unknown } = JSON.parse(json);
-    return typeof title === "string" ? title : undefined;
-  } catch {
-    return undefined;
-  }
+  const data = textToJson(json);
+  const title = isJsonObject(data) ? data["title"] : undefined;
+  return typeof title === "string" ? title : undefined;
 }
 
 /** The two views of a session of the server. */

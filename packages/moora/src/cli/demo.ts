@@ -10,7 +10,7 @@ const tasks: readonly (readonly [shows: string, task: string])[] = [
   ["One tool. The answer is streamed.", "What is (2^10 - 24) / 8?"],
   [
     "Three tools that do not depend on each other: one turn calls all of them, and they run in parallel.",
-    'List the files in packages/moorex/src, read packages/moorex/package.json and search packages/agent/src for "createMoorex<"',
+    'List the files in packages/moorex/src, read packages/moorex/package.json and search packages/agent/src for "createMoorex("',
   ],
   [
     "A chain: what the first call finds, the second one reads.",

@@ -1,5 +1,5 @@
 import type { Decision, Question } from "@moora/agent";
-import { useEffect, useRef, useState, type JSX, type ReactNode } from "react";
+import { useEffect, useMemo, useRef, useState, type JSX, type ReactNode } from "react";
 import { AnswerFields, type Entries } from "./answer-fields.tsx";
 import { answerFormOf, entriesToAnswer, initialEntries } from "./answer-form.ts";
 import { shownJson } from "./shown-json.ts";
@@ -114,10 +114,10 @@ const jsonForm = answerFormOf("{}");
 
 function Answer({ question, decide, isHeld, problem }: DecisionProps): JSX.Element {
   const { answerSchema: schema } = question;
-  const form = answerFormOf(schema);
+  const form = useMemo(() => answerFormOf(schema), [schema]);
   const [isJson, setJson] = useState(false);
   const shown = isJson ? jsonForm : form;
-  const [entries, setEntries] = useState<Entries>(initialEntries(form));
+  const [entries, setEntries] = useState<Entries>(() => initialEntries(form));
   const [wrong, setWrong] = useState<{ readonly field: string; readonly text: string }>();
   const element = useRef<HTMLFormElement>(null);
   useEffect(() => element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [wrong]);

@@ -1,6 +1,6 @@
 import type { AgentState, ToolCallResult } from "@moora/agent";
 import { questionsAt } from "@moora/agent/internal";
-import { askingCalls } from "./loop-end.ts";
+import { askingCalls, type AskingCall } from "./loop-end.ts";
 import { byResultTime } from "./loop-turns.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { askChunks } from "./question-text.ts";
@@ -53,11 +53,12 @@ export class CallWriter {
 
   /** Marks calls as written with the results and the open questions that a state has: the reader has them. */
   skip(state: AgentState, ids: readonly string[]): void {
+    const open = openQuestions(state);
     for (const id of ids) {
       const { parameters = "", result = null } = state.toolCalls[id] ?? {};
       this.#calls.set(id, {
         parameters,
-        question: questionOf(state, id)?.digest,
+        question: open.get(id)?.digest,
         hasResult: result !== null,
       });
     }
@@ -65,6 +66,7 @@ export class CallWriter {
 
   /** Marks as written what a reader has posted of calls. Writes those that it lacks. */
   continueFrom(state: AgentState, ids: readonly string[], posted: PostedMessage): void {
+    const open = openQuestions(state);
     for (const id of ids) {
       const { result = null, parameters = "", decision } = state.toolCalls[id] ?? {};
       const call = posted.call(id);
@@ -73,7 +75,7 @@ export class CallWriter {
         continue;
       }
       const hasInput = decision?.type !== "modified" || !posted.hasOtherInput(id, valueOf(parameters));
-      const question = questionOf(state, id);
+      const question = open.get(id);
       this.#calls.set(id, {
         parameters: hasInput ? parameters : "",
         question: question && posted.hasQuestion(question) ? question.digest : undefined,
@@ -102,12 +104,18 @@ export class CallWriter {
 
   /** Writes the open questions about calls that are written. */
   ask(state: AgentState): void {
-    for (const { id, digest } of askingCalls(state)) {
+    const isNew = ({ id, digest }: AskingCall): boolean => {
       const call = this.#calls.get(id);
-      const asked = questionsAt(state).find((question) => question.digest === digest);
-      if (call === undefined || call.question === digest || asked === undefined) continue;
+      return call !== undefined && call.question !== digest;
+    };
+    // A question is made of the arguments of its call: not again for each input.
+    if (!askingCalls(state).some(isNew)) return;
+    for (const asked of questionsAt(state)) {
+      const { toolCallId, digest, about } = asked;
+      const call = this.#calls.get(toolCallId);
+      if (call === undefined || call.question === digest) continue;
       call.question = digest;
-      if (asked.about !== "answer") call.approval = { id: digest };
+      if (about !== "answer") call.approval = { id: digest };
       for (const chunk of askChunks(asked)) this.#options.write(chunk);
     }
   }
@@ -162,12 +170,9 @@ export class CallWriter {
   }
 }
 
-/** The open question about a call. */
-const questionOf = (
-  state: AgentState,
-  toolCallId: string,
-): ReturnType<typeof askingCalls>[number] | undefined =>
-  askingCalls(state).find(({ id }) => id === toolCallId);
+/** The open questions by the ids of their calls. */
+const openQuestions = (state: AgentState): ReadonlyMap<string, AskingCall> =>
+  new Map(askingCalls(state).map((question) => [question.id, question]));
 
 /** Whether a decision lets a call run, or reports that it worked. Undefined for one that answers no approval. */
 const approves: Readonly<Record<Decision["type"], boolean | undefined>> = {

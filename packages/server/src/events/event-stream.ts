@@ -100,7 +100,8 @@ export class EventStream implements StreamSource {
       const records = await this.#live.session.history(this.#last, length);
       const texts = records.map(({ seq, input }) => inputFrame(seq, input));
       this.#last = records.at(-1)?.seq ?? this.#last;
-      const fitting = (records.length * this.#context.limits.maxBufferedBytes) / texts.join("").length;
+      const sent = texts.reduce((sum, text) => sum + text.length, 0);
+      const fitting = (records.length * this.#context.limits.maxBufferedBytes) / sent;
       if (records.length > 0) this.#pageLength = Math.max(1, Math.min(pageLengths.most, Math.floor(fitting)));
       this.#stream.resume(() => texts.forEach((text) => this.#stream.send(text)));
       const seq = this.#live.session.seq();

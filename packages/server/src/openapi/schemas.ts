@@ -62,6 +62,7 @@ export type SchemaName = keyof typeof schemas;
 /** A schema by reference: by its name, or itself. */
 export function schemaRef(schema: SchemaName | z.ZodMiniType): object {
   const name = typeof schema === "string" ? schema : names.get(schema);
+  if (name === undefined) throw new Error("The schema of a body is not in `schemas`. Add it there.");
   return { $ref: `#/components/schemas/${name}` };
 }
 

@@ -214,10 +214,7 @@ export const postPause: Operation = postRoute({
   summary: "Pauses the session: no new work starts until it is resumed.",
   action: "cancel",
   body: pauseBodySchema,
-  post: async (call) => {
-    const { reason } = call.body;
-    return await dispatchOnce(call, { type: "session-paused", ...(reason === undefined ? {} : { reason }) });
-  },
+  post: async (call) => await dispatchOnce(call, { type: "session-paused", ...call.body }),
 });
 
 export const postResume: Operation = postRoute({

@@ -1,4 +1,4 @@
-import { InputRefused, type Schedule } from "@moora/agent";
+import type { Schedule } from "@moora/agent";
 import { oneLine } from "@moora/agent-core-effects/internal";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
@@ -24,11 +24,7 @@ export const scheduleCommand: Command = sessionCommand({
       const { time: at, every: everyMs, cron, id: given, "time-zone": timeZone } = call.options;
       const missed = call.options["skip-missed"] === true ? "skip" : "once";
       const message = call.args.slice(1).join(" ");
-      const id = await session
-        .schedule({ at, everyMs, cron, timeZone, missed, message, id: given })
-        .catch((error: unknown) => {
-          throw error instanceof InputRefused ? new CliFailure(exitCodes.refused, error.message) : error;
-        });
+      const id = await session.schedule({ at, everyMs, cron, timeZone, missed, message, id: given });
       const hint = `A process that has the session open keeps it, or ${call.hints.command("worker")}`;
       call.print({ id }, `Scheduled as ${id}. ${hint}`);
     } else {
