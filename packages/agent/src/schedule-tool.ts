@@ -85,9 +85,9 @@ const isoOf = (time: number): string => new Date(time).toISOString();
 async function run(call: Call, max: number, context: ToolContext): Promise<ToolReply | object | string> {
   const { host, state } = callHostOf(context) ?? {};
   if (host?.dispatchAtOnce === undefined || state === undefined)
-    refuse("scheduleTool cannot change its session here: no input can be dispatched within a call.");
+    refuse("scheduleTool needs a host with dispatchAtOnce, which dispatches an input within a call.");
   if (SubAgents.of(context)?.endsWithTask === true)
-    return failed("There are no wake-ups here: this session ends with its task.");
+    return failed("This session cannot have wake-ups, because it ends with its task.");
   const timestamp = host.clock.now();
   const open = schedulesAt(state());
   const own = open.filter((schedule) => schedule.by === null);
@@ -107,7 +107,7 @@ async function run(call: Call, max: number, context: ToolContext): Promise<ToolR
     return `Canceled ${id}.`;
   }
   if (!isOwn && own.length >= max)
-    return failed(`You have ${max} wake-ups, which is the most. Cancel one first.`);
+    return failed(`${max} wake-ups are the most that a session may have. Cancel one first.`);
   const { inMinutes, everyMinutes } = call;
   if (call.at !== undefined && inMinutes !== undefined) return failed("Give one of at and inMinutes.");
   const at = call.at ?? (inMinutes && timestamp + Math.round(inMinutes * minuteMs));

@@ -22,7 +22,7 @@ export function withGuardrails(
   guardrails.forEach(checkGuardrail);
   const own = [...Object.keys(guards), answerGuard];
   const taken = own.find((name) => names.includes(name) || graph.states.includes(name));
-  if (taken !== undefined) refuse(`The state ${taken} is that of the guardrails. Give yours another name.`);
+  if (taken !== undefined) refuse(`The state name "${taken}" is reserved for guardrails. Rename your state.`);
   let guarded = graph;
   const states: Record<string, StateDefinition> = {};
   for (const [name, target] of Object.entries(guards)) {

@@ -526,7 +526,7 @@ describe("guardrails of an agent", () => {
     const guardrails = [{ name: "calm", input: () => undefined }];
     expect(() =>
       defineAgent({ llm, guardrails, config: { graph: { states: ["Guarding"], rows: {}, terminals: [] } } }),
-    ).toThrow("The state Guarding is that of the guardrails.");
+    ).toThrow('The state name "Guarding" is reserved for guardrails. Rename your state.');
   });
 
   it("run after the code before Planning, next to the request", async () => {
